@@ -4,22 +4,42 @@ Reads the run's JSON (sim/harness/results.h). Losses by the AQM are early and fo
 free cell, and frames that found no place at an input; other losses are damaged frames and those that a marker dropped.
 """
 
+from typing import Any, NotRequired, TypedDict
+
 LOPSIDED = 0.85  # of the IP packets in one queue
 AQM, LIMITS, OTHER = ("early", "forced", "evicted"), ("tail", "nobuf"), ("bad", "policed")
 
 
-def total(result: dict, *outcomes: str, of: str = "packets") -> int:
+class Figures(TypedDict):
+    """Counts of frames; shares of the run's time, where the port has a rate and the run lasted."""
+
+    offered: int
+    carried: int
+    aqm: int
+    limits: int
+    other: int
+    marked: int
+    used: NotRequired[float]
+    congested: NotRequired[float]
+
+
+def total(result: dict[str, Any], *outcomes: str, of: str = "packets") -> int:
     """Packets (or bytes) of all queues and colours with one of the outcomes."""
     every = (per for queue in result.get("queues", []) for per in queue.get("colours", []))
     return sum(per.get(name, {}).get(of, 0) for per in every for name in outcomes)
 
 
-def figures(result: dict, rate: int | None = None) -> dict:
+def figures(result: dict[str, Any], rate: int | None = None) -> Figures:
     """Counts of frames; with the port's `rate` in bit/s and a run that lasted, `used` and `congested` as shares of its time."""
     left_out = sum(lost["packets"] for lost in result.get("lost", []))
-    found = {"offered": total(result, "arrived") + left_out, "carried": total(result, "sent")}
-    found |= {"aqm": total(result, *AQM), "limits": total(result, *LIMITS) + left_out, "other": total(result, *OTHER)}
-    found["marked"] = total(result, "marked")
+    found: Figures = {
+        "offered": total(result, "arrived") + left_out,
+        "carried": total(result, "sent"),
+        "aqm": total(result, *AQM),
+        "limits": total(result, *LIMITS) + left_out,
+        "other": total(result, *OTHER),
+        "marked": total(result, "marked"),
+    }
     span = result.get("span_ns", 0)
     if rate and span:
         found["used"] = min(1.0, 8e9 * total(result, "sent", of="bytes") / rate / span)
@@ -35,7 +55,7 @@ def share(part: float) -> str:
     return "over 99 %" if part < 1 and shown == "100" else f"{shown} %"
 
 
-def lines(result: dict, rate: int | None = None, queues: int = 0) -> list[str]:
+def lines(result: dict[str, Any], rate: int | None = None, queues: int = 0) -> list[str]:
     """The digest, at most 80 characters a line for up to 10 million frames; `queues` of the configuration."""
     seen = figures(result, rate)
     lost = seen["aqm"] + seen["limits"] + seen["other"]
@@ -52,9 +72,9 @@ def lines(result: dict, rate: int | None = None, queues: int = 0) -> list[str]:
     return out
 
 
-def lopsided(result: dict) -> str | None:
+def lopsided(result: dict[str, Any]) -> str | None:
     """Whose DSCPs lead nearly all IP packets to one queue, in words; None where they do not, or where DSCPs were given by rule or flow."""
-    counts = {}
+    counts: dict[int, int] = {}
     most = every = 0
     for queue in result.get("queues", []):
         here = sum(packets for _, packets in queue.get("dscps", []))
@@ -62,12 +82,12 @@ def lopsided(result: dict) -> str | None:
         counts |= {code: counts.get(code, 0) + packets for code, packets in queue.get("dscps", [])}
     if most < LOPSIDED * every or not every or "rules" in result or "spread" in result:
         return None
-    code = max(counts, key=counts.get)
+    code = max(counts, key=counts.__getitem__)
     if counts[code] < LOPSIDED * every:
         return f"{share(most / every)} of the packets"
     return f"{share(counts[code] / every)} have DSCP {code} and"
 
 
-def idle(seen: dict) -> bool:
+def idle(seen: Figures) -> bool:
     """Whether next to nothing waited, so that no average rose."""
     return seen.get("congested", 1) < 0.01 and not seen["aqm"] + seen["marked"]

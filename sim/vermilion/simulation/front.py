@@ -1,14 +1,18 @@
 """What `vermilion run` does to frames in front of the lane: `[[rule]]`, `--spread` and `--split` (sim/harness/front.h, segmenter.h)."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from vermilion.configuration import egresses, rules
+from vermilion.configuration.egresses import Asked
 from vermilion.values import units
 from vermilion.values.fields import UserError
 
+F = TypeVar("F", bound=Callable[..., Any])
 SPLIT_MIN, SPLIT_MAX = 48, 9600  # TCP payload bytes of a segment; sim/harness/options.cpp
 BY_MTU = "mtu"
 TEXTS, COUNTS = ["rule", "DSCP"], ["matched", "changed", "not IP"]  # columns of `rule_rows`
@@ -17,16 +21,16 @@ TEXTS, COUNTS = ["rule", "DSCP"], ["matched", "changed", "not IP"]  # columns of
 class Run(click.Command):
     """A command whose `--split` may stand without its number, before the capture's name too."""
 
-    def parse_args(self, ctx, args):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        follows = lambda i: i + 1 < end and units.bare(args[i + 1]) is not None
-        alone = [i for i, word in enumerate(args[:end]) if word == "--split" and not follows(i)]
+        numbers = {i for i, word in enumerate(args[:end]) if units.bare(word) is not None}
+        alone = [i for i, word in enumerate(args[:end]) if word == "--split" and i + 1 not in numbers]
         return super().parse_args(ctx, [f"{word}={BY_MTU}" if i in alone else word for i, word in enumerate(args)])
 
 
-def split_bytes(_context, _parameter, raw) -> int | None:
+def split_bytes(_context: click.Context, _parameter: click.Parameter, raw: str | None) -> int | None:
     """Payload bytes of a segment; 0 where the MTU says."""
-    if raw in (None, BY_MTU):
+    if raw is None or raw == BY_MTU:
         return None if raw is None else 0
     size = units.bare(raw)
     if size is None or not SPLIT_MIN <= size <= SPLIT_MAX:
@@ -34,7 +38,7 @@ def split_bytes(_context, _parameter, raw) -> int | None:
     return size
 
 
-def options(command):
+def options(command: F) -> F:
     """The options of `run`."""
     spread = click.option(
         "--spread",
@@ -50,7 +54,7 @@ def options(command):
     return spread(split(command))
 
 
-def spread_codes(config) -> list[int]:
+def spread_codes(config: Asked) -> list[int]:
     """The green DSCPs that flows are spread over: one of each queue that has any."""
     if config.rule:
         raise UserError("--spread and [[rule]] are both given; one of them says where packets go")
@@ -68,7 +72,7 @@ def spread_codes(config) -> list[int]:
     return found
 
 
-def words(config, spread: str | None) -> dict | None:
+def words(config: Asked, spread: str | None) -> dict[str, Any] | None:
     """What sim/harness/front.h reads; None where frames stay as they are."""
     if spread:
         return {"spread": spread_codes(config)}
@@ -77,9 +81,9 @@ def words(config, spread: str | None) -> dict | None:
     return {"rules": made} if made else None
 
 
-def arguments(held: dict | None, split: int | None, place) -> list:
+def arguments(held: dict[str, Any] | None, split: int | None, place: Callable[[], Path | str]) -> list[object]:
     """Options of the simulator's program; `place()` is a file to write to."""
-    found = [] if split is None else ["--split", split]
+    found: list[object] = [] if split is None else ["--split", split]
     if held is not None:
         file = Path(place())
         file.write_text(json.dumps(held) + "\n")
@@ -87,7 +91,7 @@ def arguments(held: dict | None, split: int | None, place) -> list:
     return found
 
 
-def rule_rows(result: dict, config) -> list[list]:
+def rule_rows(result: dict[str, Any], config: Asked | None) -> list[list[Any]]:
     """A row for each rule of a run: its number and name or action, the DSCP it gives, and what it matched."""
     rows = []
     for number, (rule, counts) in enumerate(
@@ -99,7 +103,7 @@ def rule_rows(result: dict, config) -> list[list]:
     return rows
 
 
-def lines(result: dict) -> list[str]:
+def lines(result: dict[str, Any]) -> list[str]:
     """A sentence for each thing that was done, at most 80 characters."""
     found = []
     if split := result.get("split"):

@@ -4,17 +4,26 @@
 `marker` `{kind, flows, flow_events}` where it has one; `lost` `[{packets, bytes}]`, one an input; `flow_events` in all; `replay` `{decisions, agreed}`; `clocks`, `packets_per_second`. What is missing is left out.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
 from rich.table import Table
 
 from vermilion.configuration import markers, rules
-from vermilion.configuration.config import COLOURS, Config
-from vermilion.configuration.egresses import port_rate
+from vermilion.configuration.config import Config, Queue
+from vermilion.configuration.egresses import Asked, port_rate
+from vermilion.configuration.markers import Marker
+from vermilion.configuration.rules import Rule
 from vermilion.console import narrow
 from vermilion.console.tables import table
+from vermilion.hardware.formats import exact
 from vermilion.profile import marker_image, marker_values, quantise, settings, victim_notes
 from vermilion.values import units
+from vermilion.values.fields import COLOURS
 
 from . import digest, front
+from .simulate import Progress, Warn
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
 WARNINGS = {
@@ -44,7 +53,7 @@ def percent(error: float) -> str:
     return f"{100 * error:+.2g} %" if abs(error) >= 5e-7 else "0"
 
 
-def configuration(screen, config: Config, egresses: int = 1):
+def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
     """`vermilion check`: values asked and real, then curves with their effective drop rates, of an egress of a lane with so many."""
     values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
     for item in quantise.report(config, egresses):
@@ -68,7 +77,7 @@ def configuration(screen, config: Config, egresses: int = 1):
                     rates.add_row(q.name, where, "tail", "", "", "", "", "", "", "")
                     continue
                 low, high, end = quantise.thresholds(curve, q)
-                p = quantise.exact(curve.p)
+                p = exact(curve.p or 0)
                 rate = quantise.effective(q.spacing, p)
                 ratio = f"{float(rate / p):.3f}" if p else ""
                 cells = [q.name, where, curve.curve, q.spacing, str(low), str(high), str(end), f"{curve.p:g}"]
@@ -97,7 +106,7 @@ def configuration(screen, config: Config, egresses: int = 1):
         screen.print(legal(), style="dim")
 
 
-def notes(config: Config) -> list[str]:
+def notes(config: Asked) -> list[str]:
     """What a user should know of a legal configuration, a sentence each."""
     return victim_notes.notes(config) + quantise.notes(config)
 
@@ -117,7 +126,7 @@ def distance_table(config: Config) -> Table:
     return made
 
 
-def rule_table(given: list, codes: list[int]) -> Table:
+def rule_table(given: list[Rule], codes: list[int]) -> Table:
     """What each rule matches, and the DSCP that it gives."""
     made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
     for number, (rule, code) in enumerate(zip(given, codes, strict=True), 1):
@@ -142,23 +151,24 @@ def marker_table(config: Config) -> Table:
     return made
 
 
-def flow_text(m) -> str:
+def flow_text(m: Marker) -> str:
     """A flow marker's figures as asked and its switches; as held: `marker_values`."""
     if m.kind == "nm":
         return "all yellow"
     takes = [name for group in markers.FIELDS[m.kind] for name in group]
     names = {"increase": "increase {}", "ack": "packets of no payload {}", "half_open": "half open {}"}
-    text = lambda name: units.time_text(m.given(name)) if name in ("idle", "half_open") else m.given(name)
-    return ", ".join(names.get(name, name + " {}").format(text(name)) for name in takes)
+    values = {name: m.given(name) for name in takes}
+    values |= {name: units.time_text(values[name]) for name in ("idle", "half_open") if name in values}
+    return ", ".join(names.get(name, name + " {}").format(value) for name, value in values.items())
 
 
-def limits(queue) -> str:
+def limits(queue: Queue) -> str:
     """What bounds a queue's length."""
     found = [str(limit) for limit in (queue.limit, queue.limit_packets) if limit]
     return " and ".join(found + ([f"alpha {queue.alpha:g}"] if queue.alpha else [])) or "none"
 
 
-def remarks(queue) -> str:
+def remarks(queue: Queue) -> str:
     """Which colours leave with which DSCP."""
     new = {colour: getattr(queue.remark, colour) for colour in COLOURS}
     if None not in new.values() and len(set(new.values())) == 1:
@@ -173,7 +183,7 @@ def legal() -> str:
     )
 
 
-def failures(result: dict) -> list[str]:
+def failures(result: dict[str, Any]) -> list[str]:
     """A sentence for each kind of defect that a run found in the lane; none after a good run."""
     replay, found = result.get("replay", {}), []
     first = f" First: {replay['first_disagreement']}" if replay.get("first_disagreement") else ""
@@ -198,22 +208,22 @@ CHECKS = {
 }
 
 
-def first_told(replay: dict, check: dict) -> bool:
+def first_told(replay: dict[str, Any], check: dict[str, Any]) -> bool:
     """Whether the replay's sentence is this check's, so that it has been told."""
     return replay.get("first_disagreement") == check.get("first_error")
 
 
-def with_progress(action, warnings: list[str], label: str = "simulating"):
+def with_progress(action: Callable[[Progress, Warn], object], warnings: list[str], label: str = "simulating") -> None:
     """Runs `action(progress, warn)` under a progress bar over the capture's bytes; appends to `warnings` as they come."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich import progress as bars
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    bar = Progress(
+    bar = bars.Progress(
         TextColumn(label), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), console=Console(stderr=True)
     )
     task = bar.add_task(label, total=None)
 
-    def progress(done, total):
+    def progress(done: int, total: int) -> None:
         bar.start()  # at the first report, so that a refusal comes without a bar
         bar.update(task, completed=done, total=total)
 
@@ -227,7 +237,7 @@ def with_progress(action, warnings: list[str], label: str = "simulating"):
         bar.stop()
 
 
-def ttl_option(screen, counts: dict[str, int]):
+def ttl_option(screen: Console, counts: dict[str, int]) -> None:
     """`vermilion ttl-option`: what became of the packets."""
     from vermilion.configuration.ttl_option import REASONS
 
@@ -249,9 +259,10 @@ def warning(text: str, limit: int | None = None) -> str:
     return f"{text} ({meaning(name, limit)})" if name in WARNINGS and count else text
 
 
-def statistics(screen, result: dict, config: Config | None = None):
+def statistics(screen: Console, result: dict[str, Any], config: Asked | None = None) -> None:
     """The digest, a table per queue and colour, and the run's figures, in 80 columns."""
-    for line in digest.lines(result, *((port_rate(config), len(config.queue)) if config else ())):
+    told = digest.lines(result, port_rate(config), len(config.queue)) if config else digest.lines(result)
+    for line in told:
         screen.print(line, markup=False, soft_wrap=True)
     rows = outcome_rows(result)
     heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]
@@ -282,12 +293,14 @@ def statistics(screen, result: dict, config: Config | None = None):
         screen.print(", ".join(figures))
 
 
-def several(screen, *table, sums: bool = False):
-    for made in narrow.tables(*table, sums=sums):
+def several(
+    screen: Console, title: str, left: list[str], right: list[str], rows: list[list[Any]], sums: bool = False
+) -> None:
+    for made in narrow.tables(title, left, right, rows, sums):
         screen.print(made)
 
 
-def outcome_rows(result: dict) -> list[list]:
+def outcome_rows(result: dict[str, Any]) -> list[list[Any]]:
     """Packets by outcome, a row for each queue and colour that saw one."""
     rows = []
     for queue in result.get("queues", []):
@@ -298,7 +311,7 @@ def outcome_rows(result: dict) -> list[list]:
     return rows
 
 
-def marked_rows(result: dict) -> list[list]:
+def marked_rows(result: dict[str, Any]) -> list[list[Any]]:
     """Packets by the colour that they came with and the one that the queue's marker gave, where a marker changed one."""
     rows = []
     for queue in result.get("queues", []):
@@ -310,12 +323,12 @@ def marked_rows(result: dict) -> list[list]:
     return rows
 
 
-def has_distances(result: dict) -> bool:
+def has_distances(result: dict[str, Any]) -> bool:
     """Whether a lost packet had travelled a hop, or another could have been dropped in its stead."""
     return any(queue.get("consumed_slots") or queue.get("contests") for queue in result.get("queues", []))
 
 
-def loss_rows(result: dict) -> list[list[str]]:
+def loss_rows(result: dict[str, Any]) -> list[list[str]]:
     """Of each queue that lost a packet: how far those with a distance had come, and how often another paid than the arriving one."""
     rows = []
     for queue in result.get("queues", []):
@@ -335,7 +348,7 @@ def loss_rows(result: dict) -> list[list[str]]:
 LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "consumed slots", "contests", "blind"]
 
 
-def flow_rows(result: dict) -> list[list]:
+def flow_rows(result: dict[str, Any]) -> list[list[Any]]:
     """What happened to the flows of each queue with 3CPM, WPM or APM, and in all as the engine counts it."""
     rows = []
     for queue in result.get("queues", []):
@@ -350,7 +363,7 @@ def flow_rows(result: dict) -> list[list]:
     return rows
 
 
-def bench(screen, rows: list[dict]):
+def bench(screen: Console, rows: list[dict[str, Any]]) -> None:
     names = ["clocks_per_decision", "bubbles", "latency_verdict_clocks", "latency_total_clocks"]
     names += ["clocks_per_second", "packets_per_second"]
     made = table("Bench", ["preset", "frame", "queues"], [*(name.replace("_", " ") for name in names), "verdicts"])

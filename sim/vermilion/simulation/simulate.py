@@ -14,8 +14,11 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Self
 
+from vermilion.profile.record import Record
 from vermilion.toolchain.build import BuildError
 from vermilion.values.fields import DISK, UserError
 
@@ -71,7 +74,7 @@ class Outputs:
         self.typed[Path(name)] = target
         return Path(name)
 
-    def keep(self, but: Path | None = None):
+    def keep(self, but: Path | None = None) -> None:
         """Puts all in place, or all but one, which is still being written."""
         for temporary, final in self.pairs:
             if temporary != but:
@@ -82,7 +85,7 @@ class Outputs:
         """Where an output will stand that `add` gave a place to."""
         return next(final for temporary, final in self.pairs if temporary == place)
 
-    def drop(self):
+    def drop(self) -> None:
         for temporary, _ in self.pairs:
             temporary.unlink(missing_ok=True)
             Path(f"{temporary}.part").unlink(
@@ -90,10 +93,10 @@ class Outputs:
             )  # of a program that was stopped (sim/harness/atomic_file.h)
         self.pairs = []
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def told(self, error: Exception) -> Exception:
+    def told(self, error: BaseException) -> BaseException:
         """The error with the user's names of the files instead of the temporary ones."""
         if isinstance(error, (UserError, BuildError)):
             text = str(error)
@@ -107,7 +110,7 @@ class Outputs:
                 return UserError(f"{where}: cannot be written: {error.strerror or error}")
         return error
 
-    def __exit__(self, kind, error, _):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if kind is None or issubclass(kind, Defect):
             try:
                 self.keep()
@@ -116,12 +119,12 @@ class Outputs:
                 self.drop()
                 raise self.told(failed) from None
         self.drop()
-        told = self.told(error)
-        if told is not error:
+        told = self.told(error) if error else None
+        if told is not None and told is not error:
             raise told from None
 
 
-def check_capture(path: Path):
+def check_capture(path: Path) -> None:
     """What can be refused before anything is built; the program looks closer."""
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -137,7 +140,11 @@ def check_capture(path: Path):
         raise UserError(f"{path}: is not a capture; legal are pcap and pcapng files")
 
 
-def run(program: Path, arguments: list, on_progress, on_warning) -> None:
+Progress = Callable[[int, int], object]  # of bytes done, and of how many
+Warn = Callable[[str], object]
+
+
+def run(program: Path, arguments: Sequence[object], on_progress: Progress, on_warning: Warn) -> None:
     """Runs the program; `on_progress(done, total)` and `on_warning(text)` are called as its lines come."""
     refusal, rest = None, []
     with tempfile.TemporaryFile("w+") as errors:
@@ -145,7 +152,7 @@ def run(program: Path, arguments: list, on_progress, on_warning) -> None:
             [str(a) for a in (program, *arguments)], stdout=subprocess.PIPE, stderr=errors, text=True
         ) as process:
             try:
-                for text in process.stdout:
+                for text in process.stdout or ():
                     word, _, tail = text.rstrip("\n").partition(" ")
                     if word == "progress":
                         done, total = map(int, tail.split())
@@ -169,6 +176,6 @@ def run(program: Path, arguments: list, on_progress, on_warning) -> None:
             raise BuildError(f"{program.name} ended with status {process.returncode}\n{refusal or ''}{tail}")
 
 
-def write_words(record: dict, path: Path):
+def write_words(record: Record, path: Path) -> None:
     """The record as `--config-words` takes it."""
     path.write_text(json.dumps(record, separators=(",", ":")) + "\n")
