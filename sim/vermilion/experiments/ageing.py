@@ -9,7 +9,7 @@ import itertools
 import json
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -21,7 +21,6 @@ from vermilion.values.fields import Strict, UserError, read_toml
 from . import intervals, pages, papers, progress, rows, runs, settings, verdicts
 
 FILE = build.ROOT / "sim" / "experiments" / "compare" / "ageing.toml"
-Told = float | dict[str, float] | None
 
 
 class Variant(Strict):
@@ -39,8 +38,8 @@ class Row(Strict):
     of: str
     value: rows.Name
     each: dict[str, list[str]] = {}
-    paper: Told = None
-    ns2: Told = None
+    paper: rows.Told = None
+    ns2: rows.Told = None
 
 
 class Ageing(Strict):
@@ -51,7 +50,7 @@ class Ageing(Strict):
     row: Annotated[list[Row], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def parts_fit_each_other(self):
+    def parts_fit_each_other(self) -> Self:
         for name in self.base:
             if name not in settings.names():
                 raise ValueError(f"has base.{name}; legal are {', '.join(settings.names())}")
@@ -70,27 +69,28 @@ def load(path: Path = FILE) -> Ageing:
         raise UserError(f"{path}: {settings.sentence(first).replace('an experiment', 'the comparison')}") from None
 
 
-def planned(base: Base, of, seeds: list[int], shorter: int) -> list[runs.Run]:
+def planned(base: Base, of: rows.Experiment, seeds: list[int], shorter: int) -> list[runs.Run]:
     every = papers.module(of).planned(of, seeds, shorter)
     return [run for run in every if any(fnmatch.fnmatchcase(run.name, pattern) for pattern in base.runs)]
 
 
-def compared(of: Ageing, measured: dict[tuple[str, str], dict[str, list[float]]]) -> list[dict]:
+def compared(of: Ageing, measured: dict[tuple[str, str], dict[str, list[float]]]) -> list[dict[str, Any]]:
     """The rows: each variant's mean, and the last variant's less each other's. `measured`: figures by base and variant."""
     out, *others, last = [], *of.variant
     for row in of.row:
         for values in itertools.product(*row.each.values()):
             names = dict(zip(row.each, values, strict=True))
-            pick = lambda told: told[values[0]] if isinstance(told, dict) else told
+            first = values[0] if values else ""
             numbers = {name: measured[row.base, name][row.value.format(**names)] for name in of.variant}
-            made = {"base": row.base, "of": row.of.format(**names), "paper": pick(row.paper), "ns2": pick(row.ns2)}
+            made: dict[str, Any] = {"base": row.base, "of": row.of.format(**names)}
+            made |= {"paper": rows.pick(row.paper, first), "ns2": rows.pick(row.ns2, first)}
             made["means"] = {name: verdicts.number(intervals.of_mean(each).mean) for name, each in numbers.items()}
             made["less"] = {name: vars(intervals.difference(numbers[last], numbers[name])) for name in others}
             out.append(made | {"seeds": numbers})
     return out
 
 
-def refuse_alike(made: list[dict]):
+def refuse_alike(made: list[dict[str, Any]]) -> None:
     """Variants that give the same everywhere are no variants: the model does not read the definition."""
     for name in made[0]["less"]:
         if all(row["seeds"][name] == list(row["seeds"].values())[-1] for row in made):
@@ -104,7 +104,7 @@ def heads(of: Ageing) -> tuple[list[str], list[str]]:
     return ["row"], [*of.variant, *(f"{last} - {name}, 95 %" for name in others), "ns-2", "paper"]
 
 
-def cells(row: dict) -> list[str]:
+def cells(row: dict[str, Any]) -> list[str]:
     less = [
         f"{verdicts.effect(each['mean'], 'difference')} ({verdicts.span(each['low'], each['high'])})"
         for each in row["less"].values()
@@ -113,7 +113,7 @@ def cells(row: dict) -> list[str]:
     return [row["of"], *(each if isinstance(each, str) else verdicts.shown(each) for each in told)]
 
 
-def page(of: Ageing, made: list[dict], about: dict) -> str:
+def page(of: Ageing, made: list[dict[str, Any]], about: dict[str, Any]) -> str:
     left, right = heads(of)
     lines = [
         f"# {of.title}",
@@ -140,14 +140,14 @@ def page(of: Ageing, made: list[dict], about: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def publish(of: Ageing, made: list[dict], about: dict):
+def publish(of: Ageing, made: list[dict[str, Any]], about: dict[str, Any]) -> None:
     (pages.PUBLISHED / "ageing.md").write_text(page(of, made, about))
     each = ",\n".join(json.dumps(row) for row in made)
     head = json.dumps(about | {"title": of.title})[:-1]
     (pages.PUBLISHED / "ageing.json").write_text(f'{head}, "rows": [\n{each}\n]}}\n')
 
 
-def tell(of: Ageing, made: list[dict], about: dict):
+def tell(of: Ageing, made: list[dict[str, Any]], about: dict[str, Any]) -> None:
     left, right = heads(of)
     shown = table(of.title, left, right)
     for row in made:
@@ -160,7 +160,7 @@ def tell(of: Ageing, made: list[dict], about: dict):
         out.print(f"--quick: {about['quick']}; not for comparison", markup=False)
 
 
-def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path):
+def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path) -> None:
     """The command; `seeds`: the number asked for, `home`: the folder of all runs."""
     of = load()
     if engine != "model":

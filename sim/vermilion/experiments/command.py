@@ -5,6 +5,7 @@ import os
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,10 +13,15 @@ from vermilion.console import screen
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
 
-from .rows import MUST
+from .rows import MUST, Experiment
+
+if TYPE_CHECKING:
+    from .rtl import Beside
+    from .runs import Part, Program, Results
+    from .verdicts import Judged
 
 
-def listed(home: Path):
+def listed(home: Path) -> None:
     """What there is, and what of it was run."""
     from vermilion.console.tables import table
 
@@ -38,11 +44,11 @@ class Asked:
     """One experiment, ready to run."""
 
     name: str
-    of: object
+    of: Experiment
     engine: str
     seeds: list[int]
     quick: bool
-    programs: dict  # by engine
+    programs: "dict[str, Program]"  # by engine
     home: Path
 
     @property
@@ -53,7 +59,7 @@ class Asked:
     def folder(self) -> Path:
         return self.home / self.name / self.engine
 
-    def parts(self, jobs: int) -> list:
+    def parts(self, jobs: int) -> "list[Part]":
         """What is to be run: with the RTL the model's runs beside it."""
         from . import papers, runs
 
@@ -63,14 +69,14 @@ class Asked:
             for engine, program in self.programs.items()
         ]
 
-    def about(self) -> dict:
+    def about(self) -> dict[str, Any]:
         """What a record says of how it was made."""
         text = self.of.quick.about(self.seeds) if self.quick else ""
         made = {"name": self.name, "engine": self.engine, "seeds": self.seeds, "quick": text}
         return made | {"versions": self.programs[self.engine].versions}
 
 
-def prepare(name: str, of, engine: str, seeds: list[int], quick: bool, home: Path) -> Asked:
+def prepare(name: str, of: Experiment, engine: str, seeds: list[int], quick: bool, home: Path) -> Asked:
     from . import papers
 
     with screen.working() as note:
@@ -78,7 +84,7 @@ def prepare(name: str, of, engine: str, seeds: list[int], quick: bool, home: Pat
     return Asked(name, of, engine, seeds, quick, programs, home)
 
 
-def tell(asked: Asked, judged: list, made: dict, beside):
+def tell(asked: Asked, judged: "list[Judged]", made: dict[str, Any], beside: "Beside | None") -> None:
     """The table on the screen."""
     from vermilion.console.tables import table
 
@@ -95,7 +101,7 @@ def tell(asked: Asked, judged: list, made: dict, beside):
         out.print(beside.sentence(), markup=False, soft_wrap=True)
 
 
-def finish(asked: Asked, results: list[dict], publish: bool) -> list:
+def finish(asked: Asked, results: "list[Results]", publish: bool) -> "list[Judged]":
     """From results, the model's last, to the experiment's pages; gives its rows as judged."""
     from . import pages, papers, rows, rtl, verdicts
 
@@ -115,7 +121,7 @@ def finish(asked: Asked, results: list[dict], publish: bool) -> list:
     pictures = work.pictures(of, measured, results[0])
     pages.write(page, of, made, judged, pictures, notes)
     if publish:
-        pages.publish(asked.name, of, made, judged, list(pictures), notes)
+        pages.publish(asked.name, of, made, judged, pictures, notes)
     tell(asked, judged, made, beside)
     screen.console().print(f"report: {page}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
     if beside and beside.differing:
@@ -137,7 +143,7 @@ def conduct(every: list[Asked], jobs: int, publish: bool) -> list[str]:
     return broken
 
 
-def compare(engine, seeds, quick, jobs, publish, home):
+def compare(engine: str, seeds: int | None, quick: bool, jobs: int, publish: bool, home: Path) -> None:
     """Schemes beside each other, which is no paper's experiment and has no rows that must hold."""
     from . import schemes, schemes_pages
 
@@ -172,7 +178,9 @@ def compare(engine, seeds, quick, jobs, publish, home):
     type=click.Path(file_okay=False, path_type=Path),
     help="Where runs are kept. Default: .vermilion/experiments.",
 )
-def experiment(name, engine, seeds, quick, jobs, publish, out):
+def experiment(
+    name: str, engine: str, seeds: int | None, quick: bool, jobs: int, publish: bool, out: Path | None
+) -> None:
     """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, schemes, or ageing.
 
     Runs that are done are kept and not done again, so a command that was killed goes on where it was. Exit status 1: a row that must hold does not.
@@ -201,7 +209,7 @@ def experiment(name, engine, seeds, quick, jobs, publish, out):
             raise UserError(f"--engine {engine}: does not serve experiment {each} yet; legal is {legal}")
         if seeds and seeds > len(of.seeds):
             raise UserError(f"--seeds is {seeds}; experiment {each} has {len(of.seeds)}, so legal is 1 to that")
-    chosen = lambda of: of.quick.chosen(seeds) if quick else of.seeds[:seeds]
-    every = [prepare(each, of, engine, chosen(of), quick, home) for each, of in loaded.items()]
+    chosen = {each: of.quick.chosen(seeds) if quick else of.seeds[:seeds] for each, of in loaded.items()}
+    every = [prepare(each, of, engine, chosen[each], quick, home) for each, of in loaded.items()]
     if broken := conduct(every, jobs, publish):
         raise build.BuildError("rows that must hold and do not:\n  " + "\n  ".join(broken))

@@ -8,9 +8,15 @@ Runs are called `bus.SET.SCHEME`, `flower.SET.SCHEME` and `two.SET.LATENCY.SCHEM
 
 import math
 import random
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from . import drawing, network, runs, settings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ENGINES = ("model",)
 NETWORKS = ("bus", "flower")
@@ -25,7 +31,7 @@ EFFORT, EFFORT_TWO = 0.027, 0.06  # processor seconds of a hop of a megabyte, an
 program = network.program
 
 
-def lane_tables(of: settings.Ddred, thresholds: str, scheme: str) -> dict:
+def lane_tables(of: settings.Ddred, thresholds: str, scheme: str) -> dict[str, Any]:
     bound = of.thresholds[thresholds]
     curve = {"curve": "gentle", "min": f"{bound.min}p", "max": f"{bound.max}p", "p": bound.p}
     more = {colour: curve for colour in network.COLOURS} | {"limit_packets": f"{bound.limit}p"}
@@ -35,16 +41,19 @@ def lane_tables(of: settings.Ddred, thresholds: str, scheme: str) -> dict:
 class Routers:
     """Links between routers and workstations; each port of a router has a lane with a seed of its own."""
 
-    def __init__(self, of: settings.Ddred, thresholds: str, scheme: str, seed: int):
-        self.of, self.seed, self.links = of, seed, []
-        self.record = network.lane("", "", lane_tables(of, thresholds, scheme), 1)["lane"] | {"buffer_cells": CELLS}
+    def __init__(self, of: settings.Ddred, thresholds: str, scheme: str, seed: int) -> None:
+        self.of, self.seed = of, seed
+        self.links: list[dict[str, Any]] = []
+        self.record: dict[str, Any] = network.lane("", "", lane_tables(of, thresholds, scheme), 1)["lane"] | {
+            "buffer_cells": CELLS
+        }
 
-    def lane(self, at: str, to: str) -> dict:
+    def lane(self, at: str, to: str) -> dict[str, Any]:
         number = 2 * len(self.links) + (1 if at < to else 2)
         record = self.record | {"seed": 1000 * self.seed + number}
         return {"at": at, "name": f"{at}-{to}", "lane": record, "by_source": False}
 
-    def join(self, a: str, b: str, delay_ms: float | None = None):
+    def join(self, a: str, b: str, delay_ms: float | None = None) -> None:
         """`a` is a router, `b` a router or a workstation, whose name begins with h."""
         lanes = [self.lane(a, b)] + ([] if b.startswith("h") else [self.lane(b, a)])
         net = self.of.network
@@ -76,7 +85,7 @@ def flower(of: settings.Ddred, routers: Routers) -> list[str]:
     return hosts
 
 
-def many(of: settings.Ddred, where: str, thresholds: str, scheme: str, seed: int, shorter: int) -> dict:
+def many(of: settings.Ddred, where: str, thresholds: str, scheme: str, seed: int, shorter: int) -> dict[str, Any]:
     routers = Routers(of, thresholds, scheme, seed)
     hosts = {"bus": bus, "flower": flower}[where](of, routers)
     draw, load = random.Random(f"{where} {seed}"), getattr(of, where)
@@ -89,17 +98,17 @@ def many(of: settings.Ddred, where: str, thresholds: str, scheme: str, seed: int
     return {"seconds": of.network.end_s, "tcp": of.tcp.model_dump(), "links": routers.links, "transfers": transfers}
 
 
-def two(of: settings.Ddred, latency: float, thresholds: str, scheme: str, seed: int) -> dict:
+def two(of: settings.Ddred, latency: float, thresholds: str, scheme: str, seed: int) -> dict[str, Any]:
     """PCs1 and PCs2 to PCd, of the same length in quick runs, too: they take half a second."""
     routers = Routers(of, thresholds, scheme, seed)
     routers.join("r1", "hs1", latency)
     routers.join("r2", "hs2")
     routers.join("r1", "r2")
     routers.join("r2", "hd")
-    flow = lambda name, sender: {"name": name, "from": sender, "to": "hd", "bytes": [ENDLESS], "start_ns": [0]}
-    made = {"seconds": of.two.seconds, "sample_ns": round(of.two.sample_ms * network.MS)}
+    flow = {"to": "hd", "bytes": [ENDLESS], "start_ns": [0]}
+    made: dict[str, Any] = {"seconds": of.two.seconds, "sample_ns": round(of.two.sample_ms * network.MS)}
     made |= {"tcp": of.tcp.model_dump(), "links": routers.links}
-    return made | {"transfers": [flow("long", "hs1"), flow("short", "hs2")]}
+    return made | {"transfers": [{"name": "long", "from": "hs1", **flow}, {"name": "short", "from": "hs2", **flow}]}
 
 
 def planned(of: settings.Ddred, seeds: list[int], shorter: int) -> list[runs.Run]:
@@ -119,7 +128,7 @@ def planned(of: settings.Ddred, seeds: list[int], shorter: int) -> list[runs.Run
     return out
 
 
-def of_many(result: dict) -> dict[str, float]:
+def of_many(result: runs.Result) -> dict[str, float]:
     lost = [(int(hops), n) for lane in result["lanes"].values() for hops, n in lane.get("lost_distance", {}).items()]
     took = [each["took_ns"][0] for each in result["transfers"].values()]
     return {
@@ -130,13 +139,13 @@ def of_many(result: dict) -> dict[str, float]:
     }
 
 
-def of_two(result: dict, seconds: float) -> dict[str, float]:
+def of_two(result: runs.Result, seconds: float) -> dict[str, float]:
     rate = {name: each["received_bytes"] / seconds / 1000 for name, each in result["transfers"].items()}
     ratio = max(rate["long"], 1e-3) / max(rate["short"], 1e-3)
     return rate | {"ratio": ratio, "unfair": abs(math.log(ratio))}
 
 
-def figures(of: settings.Ddred, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
+def figures(of: settings.Ddred, results: runs.Results, shorter: int) -> dict[str, list[float]]:
     of_run = lambda name, result: of_two(result, of.two.seconds) if name.startswith("two.") else of_many(result)
     out = runs.measured(results, of_run)
     for where in NETWORKS:
@@ -150,7 +159,7 @@ def figures(of: settings.Ddred, results: dict[str, dict[int, dict]], shorter: in
     return out
 
 
-def panels(figure, of: settings.Ddred):
+def panels(figure: "Figure", of: settings.Ddred) -> "Iterator[tuple[Axes, str]]":
     """An axis for each set of thresholds, which is its title."""
     axes = figure.subplots(1, len(of.thresholds), squeeze=False)[0]
     for axis, (name, bound) in zip(axes, of.thresholds.items(), strict=False):
@@ -158,10 +167,12 @@ def panels(figure, of: settings.Ddred):
         yield axis, name
 
 
-def by_seed(of: settings.Ddred, measured: dict, results: dict, where: str, what: str, label: str):
+def by_seed(
+    of: settings.Ddred, measured: runs.Figures, results: runs.Results, where: str, what: str, label: str
+) -> drawing.Draw:
     """A pair of bars for each seed, a panel for each set of thresholds; of many seeds some are named."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         for axis, thresholds in panels(figure, of):
             for offset, scheme in ((-0.2, "red"), (0.2, "ddred")):
                 numbers = measured[f"{where}.{thresholds}.{scheme}.{what}"]
@@ -177,12 +188,12 @@ def by_seed(of: settings.Ddred, measured: dict, results: dict, where: str, what:
     return draw
 
 
-def figure_4(of: settings.Ddred, results: dict):
-    def draw(figure):
+def figure_4(of: settings.Ddred, results: runs.Results) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         for axis, thresholds in panels(figure, of):
             for scheme in SCHEMES:
                 runs_ = results[f"bus.{thresholds}.{scheme}"]
-                lost = {}
+                lost: dict[int, int] = {}
                 for lane in runs_[min(runs_)]["lanes"].values():
                     for hops, n in lane.get("lost_distance", {}).items():
                         lost[int(hops)] = lost.get(int(hops), 0) + n
@@ -194,10 +205,10 @@ def figure_4(of: settings.Ddred, results: dict):
     return draw
 
 
-def figure_11(of: settings.Ddred, results: dict):
+def figure_11(of: settings.Ddred, results: runs.Results) -> drawing.Draw:
     """Every transfer of the first seed: time with RED less time with DDRED, sorted."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         for axis, thresholds in panels(figure, of):
             took = []
             for scheme in SCHEMES:
@@ -215,8 +226,8 @@ def figure_11(of: settings.Ddred, results: dict):
     return draw
 
 
-def figure_12(of: settings.Ddred, results: dict):
-    def draw(figure):
+def figure_12(of: settings.Ddred, results: runs.Results) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         for axis, thresholds in panels(figure, of):
             runs_ = results[f"two.{thresholds}.{HISTORY_MS:g}.ddred"]
             for name, ink in (("long", "#2f6fb2"), ("short", "#c99300")):
@@ -230,8 +241,8 @@ def figure_12(of: settings.Ddred, results: dict):
     return draw
 
 
-def figure_13(of: settings.Ddred, measured: dict):
-    def draw(figure):
+def figure_13(of: settings.Ddred, measured: runs.Figures) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         for axis, thresholds in panels(figure, of):
             for scheme in SCHEMES:
                 numbers = [measured[f"two.{thresholds}.{ms:g}.{scheme}.ratio"] for ms in of.two.latency_ms]
@@ -249,8 +260,11 @@ def figure_13(of: settings.Ddred, measured: dict):
     return draw
 
 
-def pictures(of: settings.Ddred, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
-    bars = lambda where, what, label: by_seed(of, measured, results, where, what, label)
+def pictures(of: settings.Ddred, measured: runs.Figures, results: runs.Results) -> list[drawing.Picture]:
+
+    def bars(where: str, what: str, label: str) -> drawing.Draw:
+        return by_seed(of, measured, results, where, what, label)
+
     history = f"Figure 12: two flows under DDRED, {HISTORY_MS:g} ms; first seed"
     made = [
         ("figure-3", "Figure 3: bus, packets lost", 3.0, bars("bus", "lost", "packets")),

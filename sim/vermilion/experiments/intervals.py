@@ -46,5 +46,8 @@ def ratio(ours: list[float], theirs: list[float]) -> Interval:
     """Of ours over theirs, seed by seed; a figure that is not above 0 has no logarithm, and the interval is nan."""
     logarithms = [math.log(a / b) if a > 0 and b > 0 else math.nan for a, b in zip(ours, theirs, strict=True)]
     made = of_mean(logarithms)
-    up = lambda x: math.inf if x > 700 else math.exp(x)
+
+    def up(x: float) -> float:
+        return math.inf if x > 700 else math.exp(x)
+
     return Interval(up(made.mean), up(made.low), up(made.high), made.seeds)

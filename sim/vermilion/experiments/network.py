@@ -9,7 +9,9 @@ import os
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
+from vermilion.console.screen import Note
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 
@@ -25,12 +27,12 @@ LOST = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
 MS, SECOND = 10**6, 10**9
 
 
-def ns3(note) -> tuple[Path, str]:
+def ns3(note: Note) -> tuple[Path, str]:
     """Folder of ns-3's headers and libraries, and its version."""
     wanted = HERE / "ns3" / "requirements.txt"
     target = NS3 / wanted.read_text().strip().replace("==", "-")
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
-    command += ["--target", target, "-r", wanted]
+    command += ["--target", str(target), "-r", str(wanted)]
     action = lambda: build.run(command, build.BUILD / "ns3.log")
     with build.locked("ns3.lock"):
         build.step(target, build.digest([wanted]), lambda text: note(text, "fetching", "fetched"), "ns-3", action)
@@ -45,7 +47,7 @@ def linked(folder: Path, version: str) -> list[str]:
     return [f"-L{lib}", rpath, *(f"-lns{short}-{each}" for each in LIBRARIES)]
 
 
-def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
+def engine(name: str, note: Note, ageing: int | None = None) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only."""
     if name == "rtl":
         return rtl.library(note)
@@ -70,7 +72,7 @@ def engine(name: str, note, ageing: int | None = None) -> tuple[Path, str]:
     return made, build.digest(inputs, variant)
 
 
-def program(name: str, note, ageing: int | None = None) -> runs.Program:
+def program(name: str, note: Note, ageing: int | None = None) -> runs.Program:
     """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h)."""
     folder, version = ns3(note)
     library, served = engine(name, note, ageing)
@@ -101,13 +103,13 @@ def program(name: str, note, ageing: int | None = None) -> runs.Program:
 # Pieces of scenarios; the C++ side has no randomness but the lanes' own.
 
 
-def lane(at: str, name: str, tables: dict, seed: int, trace: dict | None = None) -> dict:
+def lane(at: str, name: str, tables: dict[str, Any], seed: int, trace: dict[str, int] | None = None) -> dict[str, Any]:
     """A lane with its draws by `seed`, where traffic leaves node `at`."""
-    record = quantise.hardware(settings.lane(tables)) | {"seed": seed}
+    record = {**quantise.hardware(settings.lane(tables)), "seed": seed}
     return {"at": at, "name": name, "lane": record} | ({"trace": trace} if trace else {})
 
 
-def link(a: str, b: str, rate: int, delay_ms: float, *lanes: dict) -> dict:
+def link(a: str, b: str, rate: int, delay_ms: float, *lanes: dict[str, Any]) -> dict[str, Any]:
     return {"ends": [a, b], "rate": rate, "delay_ns": round(delay_ms * MS), "lanes": list(lanes)}
 
 
@@ -120,7 +122,7 @@ def starts(of: str, seed: int, count: int, within_ms: float) -> list[int]:
 # Readings of results.
 
 
-def arrived(lane_: dict, colour: str, node: str | None = None) -> int:
+def arrived(lane_: dict[str, Any], colour: str, node: str | None = None) -> int:
     """Packets of a colour that came to a lane."""
     nodes = [node] if node else lane_.get("sources", {})
     return sum(
@@ -128,10 +130,10 @@ def arrived(lane_: dict, colour: str, node: str | None = None) -> int:
     )
 
 
-def lost(lane_: dict, colour: str) -> int:
+def lost(lane_: dict[str, Any], colour: str) -> int:
     return sum(per[colour][what] for per in lane_.get("sources", {}).values() for what in LOST)
 
 
-def loss_percent(lane_: dict, colour: str) -> float:
+def loss_percent(lane_: dict[str, Any], colour: str) -> float:
     came = arrived(lane_, colour)
     return 100 * lost(lane_, colour) / came if came else 0.0

@@ -4,12 +4,13 @@ import json
 import re
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from vermilion.report import Page, plots, tables
 from vermilion.toolchain import build
 
-from . import settings, verdicts
-from .settings import Experiment
+from . import drawing, settings, verdicts
+from .rows import Experiment
 
 PUBLISHED = build.ROOT / "docs" / "results"
 HEAD = """# The papers' experiments
@@ -35,7 +36,7 @@ def kind(quick: bool, seeds: list[int], all_seeds: list[int]) -> str:
     return "quick-" if quick else f"{len(seeds)}-seeds-" if len(seeds) < len(all_seeds) else ""
 
 
-def about(made: dict) -> str:
+def about(made: dict[str, Any]) -> str:
     text = f"engine {made['engine']}, seeds {numbers(made['seeds'])}"
     if "beside" in made:
         text += f", {made['beside']['sentence']}"
@@ -49,19 +50,29 @@ def numbers(seeds: list[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
-def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged], pictures, notes):
+def write(
+    page: Path,
+    of: Experiment,
+    made: dict[str, Any],
+    judged: list[verdicts.Judged],
+    pictures: list[drawing.Picture],
+    notes: list[str],
+) -> None:
     """The report; `made`: name, engine, seeds, quick, versions."""
     out = Page()
     out.section("results", "Results")
     out.text(verdicts.counted(judged), "verdict")
     out.text(f"{of.paper}. {about(made)}.")
-    rows = [verdicts.cells(row) for row in judged]
-    for row, source in zip(rows, judged, strict=True):
-        row[-1] = (row[-1], "#d8403a" if not source.good else "#2e9e43" if row[-1] in ("held", "in") else "")
+    rows: list[list[str | tuple[str, str]]] = []
+    for source in judged:
+        *cells, verdict = verdicts.cells(source)
+        rows.append(
+            [*cells, (verdict, "#d8403a" if not source.good else "#2e9e43" if verdict in ("held", "in") else "")]
+        )
     # Columns of text come first in the page's tables.
     texts = [i for i in range(len(verdicts.HEADS)) if i not in verdicts.NUMBERS]
-    heads = [[verdicts.HEADS[i] for i in which] for which in (texts, verdicts.NUMBERS)]
-    out.body.append(tables.table(*heads, [[row[i] for i in (*texts, *verdicts.NUMBERS)] for row in rows]))
+    left, right = ([verdicts.HEADS[i] for i in which] for which in (texts, verdicts.NUMBERS))
+    out.body.append(tables.table(left, right, [[row[i] for i in (*texts, *verdicts.NUMBERS)] for row in rows]))
     out.text(
         "Effects are paired by seed: x is a ratio, a sign a difference. The 95 % interval is that of the effect, or of ours where there is none.",
         "note",
@@ -79,7 +90,9 @@ def write(page: Path, of: Experiment, made: dict, judged: list[verdicts.Judged],
     page.write_text(out.html(of.title), encoding="utf-8")
 
 
-def section(of: Experiment, made: dict, judged: list[verdicts.Judged], notes: list[str], shown: dict[str, str]) -> str:
+def section(
+    of: Experiment, made: dict[str, Any], judged: list[verdicts.Judged], notes: list[str], shown: dict[str, str]
+) -> str:
     """The experiment's section of papers.md; `shown`: file and caption of its pictures."""
     told = about(made)
     lines = [f"## {of.title}", "", f"{of.paper}. {told[0].upper()}{told[1:]}; **{verdicts.counted(judged)}**.", ""]
@@ -93,7 +106,7 @@ def section(of: Experiment, made: dict, judged: list[verdicts.Judged], notes: li
     return "\n".join(lines) + "\n"
 
 
-def summary(parts: list[dict]) -> str:
+def summary(parts: list[dict[str, Any]]) -> str:
     """A line for each experiment that was published, with a link to its section."""
     lines = []
     for part in parts:
@@ -102,22 +115,29 @@ def summary(parts: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def standing(part: dict) -> str:
+def standing(part: dict[str, Any]) -> str:
     """How many rows of an experiment hold, or that its figures are of other settings than the files have now."""
     now = settings.parse((settings.FOLDER / f"{part['name']}.toml").read_text()).seeds
     if part["seeds"] != now:
         return f"**out of date**: made by earlier rules with seeds {numbers(part['seeds'])}; to be made again with {numbers(now)}"
-    return part["counted"]
+    return str(part["counted"])
 
 
-def assemble():
+def assemble() -> None:
     """Writes papers.md from what is published of each experiment."""
     folder = PUBLISHED / "papers"
     parts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)]
     (PUBLISHED / "papers.md").write_text("\n".join([HEAD, summary(parts), *(part["text"] for part in parts)]))
 
 
-def publish(name: str, of: Experiment, made: dict, judged: list[verdicts.Judged], pictures, notes: list[str]):
+def publish(
+    name: str,
+    of: Experiment,
+    made: dict[str, Any],
+    judged: list[verdicts.Judged],
+    pictures: list[drawing.Picture],
+    notes: list[str],
+) -> None:
     """Writes this experiment's JSON and pictures, and the page of all that were published."""
     folder = PUBLISHED / "papers"
     folder.mkdir(exist_ok=True)

@@ -6,12 +6,19 @@ Program: `sim/experiments/queue/poisson.cpp`. Analytic curves: equations (2) to 
 """
 
 from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
+from vermilion.configuration.config import Config
+from vermilion.console.screen import Note
 from vermilion.profile import curves, quantise
 from vermilion.report.plots import _TEXT as INK_OF_TEXT
 from vermilion.toolchain import build
 
 from . import drawing, rtl, runs, settings
+from .rows import Line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SOURCE = build.ROOT / "sim" / "experiments" / "queue" / "poisson.cpp"
 ENGINES = ("model", "rtl")
@@ -21,7 +28,7 @@ LONGEST = 8  # n of P(N > n)
 EFFORT = 1.3e-7  # processor seconds an arrival
 
 
-def program(engine: str, note) -> runs.Program:
+def program(engine: str, note: Note) -> runs.Program:
     """`model`: the decision of the model; `rtl`: the Verilated policy pipeline."""
     library, made = build.model_library(note), build.BUILD / ("poisson" if engine == "model" else f"poisson-{engine}")
     sources = [SOURCE, SOURCE.with_name(f"{engine}_decider.cpp")]
@@ -37,7 +44,7 @@ def program(engine: str, note) -> runs.Program:
     return runs.Program(made, digest, about, stamps=build.stamps(made, library))
 
 
-def certain(of: settings.Poisson, line) -> str:
+def certain(of: settings.Poisson, line: Line) -> str:
     """Why a row cannot fail: over saturation all schemes send alike."""
     load, what = line.value.split(".", 1)[1].rsplit(".", 1)
     if what == "throughput" and line.relation and float(load) > 1:
@@ -45,7 +52,7 @@ def certain(of: settings.Poisson, line) -> str:
     return ""
 
 
-def config(of: settings.Poisson, scheme: str):
+def config(of: settings.Poisson, scheme: str) -> Config:
     queue = dict(of.lane["queue"][0]) | {"green": of.scheme[scheme]}
     return settings.lane(of.lane | {"queue": [queue]})
 
@@ -56,20 +63,19 @@ def planned(of: settings.Poisson, seeds: list[int], shorter: int) -> list[runs.R
         record = quantise.hardware(config(of, scheme))
         for load in of.traffic.loads:
             count = of.traffic.long_arrivals if load in of.traffic.long_loads else of.traffic.arrivals
-            asked = {
+            count = max(1, count // shorter)
+            asked: dict[str, Any] = {
                 "lane": record,
                 "arrivals_per_second": load * of.traffic.service_rate,
                 "services_per_second": of.traffic.service_rate,
-                "count": max(1, count // shorter),
+                "count": count,
                 "warm_up": of.traffic.warm_up,
             }
-            out += [
-                runs.Run(f"{scheme}.{load}", seed, asked | {"seed": seed}, EFFORT * asked["count"]) for seed in seeds
-            ]
+            out += [runs.Run(f"{scheme}.{load}", seed, asked | {"seed": seed}, EFFORT * count) for seed in seeds]
     return out
 
 
-def of_run(result: dict) -> dict[str, float]:
+def of_run(result: runs.Result) -> dict[str, float]:
     """The figures of one run. Where nothing was dropped there is no run of drops: they count as 1 long."""
     lost, count = result["early"] + result["forced"] + result["tail"], result["run_count"]
     made = {
@@ -84,7 +90,7 @@ def of_run(result: dict) -> dict[str, float]:
     return made
 
 
-def figures(_of: settings.Poisson, results: dict[str, dict[int, dict]], _shorter: int) -> dict[str, list[float]]:
+def figures(_of: settings.Poisson, results: runs.Results, _shorter: int) -> dict[str, list[float]]:
     return runs.measured(results, lambda _, result: of_run(result))
 
 
@@ -93,7 +99,8 @@ def figures(_of: settings.Poisson, results: dict[str, dict[int, dict]], _shorter
 
 def curve(of: settings.Poisson, scheme: str) -> list[float]:
     """p_d at a backlog of 0 to K, with K itself as full."""
-    limit = config(of, scheme).queue[0].limit_packets.value
+    given = config(of, scheme).queue[0].limit_packets
+    limit = given.value if given else 0
     record = quantise.hardware(config(of, scheme))["queues"][0]["colour"][0]["curve"][0]
     p = [curves.integer_probability(record, q * curves.AVG_ONE) / curves.ONE for q in range(limit + 1)]
     return p[:-1] + [1.0]
@@ -123,15 +130,17 @@ def analytic(p: list[float], rho: float, mu: float) -> dict[str, float]:
     return made
 
 
-def line(of: settings.Poisson, measured: dict, scheme: str, what: str) -> tuple[list[float], list[float]]:
+def line(of: settings.Poisson, measured: runs.Figures, scheme: str, what: str) -> tuple[list[float], list[float]]:
     loads = [load for load in of.traffic.loads if what != "mean_run" or fmean(measured[f"{scheme}.{load}.loss"]) > 0]
     return loads, [fmean(measured[f"{scheme}.{load}.{what}"]) for load in loads]
 
 
-def over_load(of, measured, what: str, label: str, simulated=True, scale="linear"):
+def over_load(
+    of: settings.Poisson, measured: runs.Figures, what: str, label: str, simulated: bool = True
+) -> drawing.Draw:
     """A figure of every scheme over the offered load: marks as simulated, lines by the equations."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         axis = figure.subplots()
         fine = [of.traffic.loads[0] + i * (of.traffic.loads[-1] - of.traffic.loads[0]) / 200 for i in range(201)]
         for scheme, ink in drawing.inks(of.scheme, INK).items():
@@ -143,14 +152,14 @@ def over_load(of, measured, what: str, label: str, simulated=True, scale="linear
             if simulated:
                 at = line(of, measured, scheme, what)
                 axis.plot(*at, "o", color=ink, markersize=4, label=f"{name}, ours")
-        axis.set(xlabel="offered load, rho", ylabel=label, yscale=scale)
+        axis.set(xlabel="offered load, rho", ylabel=label, yscale="linear")
         axis.legend()
 
     return draw
 
 
-def figure_2(of):
-    def draw(figure):
+def figure_2(of: settings.Poisson) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         axis = figure.subplots()
         for high, ink in ((20, "#5b8fc0"), (30, "#2e9e43"), (40, "#c99300"), (50, "#d2603a")):
             green = of.scheme["exred"] | {"max": f"{high}p"}
@@ -165,8 +174,8 @@ def figure_2(of):
     return draw
 
 
-def figure_3(of):
-    def draw(figure):
+def figure_3(of: settings.Poisson) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         axis = figure.subplots()
         for scheme in (each for each in of.scheme if each != "tail"):
             record = quantise.hardware(config(of, scheme))["queues"][0]["colour"][0]["curve"][0]
@@ -178,8 +187,8 @@ def figure_3(of):
     return draw
 
 
-def figure_6(of, measured):
-    def draw(figure):
+def figure_6(of: settings.Poisson, measured: runs.Figures) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         axes = figure.subplots(2, 2, sharex=True, sharey=True)
         walk, inks = range(1, LONGEST + 1), drawing.inks(of.scheme, INK)
         for axis, load in zip(axes.flat, of.traffic.long_loads, strict=False):
@@ -203,7 +212,7 @@ def figure_6(of, measured):
     return draw
 
 
-def pictures(of: settings.Poisson, measured: dict, _results: dict) -> list[tuple[str, str, float, object]]:
+def pictures(of: settings.Poisson, measured: runs.Figures, _results: runs.Results) -> list[drawing.Picture]:
     """Name, caption, height and drawing of each; figure 2 where there is an ExRED to draw it of."""
     made = [
         (

@@ -6,9 +6,14 @@ Figure 7 is that of settings with a `second_rate`. Runs are called by their sche
 behind ER2, and `dropped` and `dropped_2`, packets that the droppers of ER1 and ER2 took.
 """
 
+from collections.abc import Callable, Iterable
 from statistics import fmean, pstdev
+from typing import TYPE_CHECKING, Any
 
 from . import drawing, network, runs, settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENGINES = ("model", "rtl")
 TRACED_S, TRACE_STEP_MS = 60, 20
@@ -17,7 +22,7 @@ EFFORT = 2.0  # processor seconds of a run of 200 s and one domain
 program = network.program
 
 
-def scenario(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
+def scenario(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict[str, Any]:
     net = of.network
     marker = dict(of.edge["marker"][0]) | ({"p_drop": p_drop} if p_drop else {})
     begin = network.starts("hosts", seed, len(net.rtt_ms), net.start_ms)
@@ -37,14 +42,16 @@ def scenario(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
     return {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links, "bulk": bulk}
 
 
-def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict:
+def two_domains(of: settings.Redp, p_drop: float, seed: int, shorter: int) -> dict[str, Any]:
     """Figure 7: each flow crosses an ER and a bottleneck twice; ER2's rate is the greater, so it promotes."""
     net = of.network
     begin = network.starts("hosts", seed, len(net.rtt_ms), net.start_ms)
     # Seeds of lanes are apart from those of figure 4.
-    lane = lambda at, tables, number: network.lane(at, at, tables, 100_000 + 20 * seed + number)
 
-    def edge(at, rate, number):
+    def lane(at: str, tables: dict[str, Any], number: int) -> dict[str, Any]:
+        return network.lane(at, at, tables, 100_000 + 20 * seed + number)
+
+    def edge(at: str, rate: int | str | None, number: int) -> dict[str, Any]:
         marker = of.edge["marker"][0] | {"rate": rate} | ({"p_drop": p_drop} if p_drop else {})
         return lane(at, of.edge | {"marker": [marker]}, number)
 
@@ -74,10 +81,12 @@ def planned(of: settings.Redp, seeds: list[int], shorter: int) -> list[runs.Run]
     ]
 
 
-def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[str, float]:
+def of_run(of: settings.Redp, result: runs.Result, seconds: float, last: str) -> dict[str, float]:
     """`last`: the router behind whose lane throughput is told."""
     sources = result["lanes"][last]["sources"]
-    rate = lambda host, colour: 8e-3 * sources.get(host, {}).get(colour, {}).get("left_bytes", 0) / seconds
+    rate: Callable[[str, str], float] = lambda host, colour: (
+        8e-3 * sources.get(host, {}).get(colour, {}).get("left_bytes", 0) / seconds
+    )
     hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
     by_colour = {colour: [rate(host, colour) for host in hosts] for colour in network.COLOURS}
     totals = [sum(each) for each in zip(*by_colour.values(), strict=True)]
@@ -87,29 +96,29 @@ def of_run(of: settings.Redp, result: dict, seconds: float, last: str) -> dict[s
     for i, host in enumerate(hosts):
         made |= {f"{host}_{colour}": rates[i] for colour, rates in by_colour.items()}
     if last == "cr2":
-        of_lane = lambda at, colour, what: sum(
+        of_lane: Callable[[str, str, str], int] = lambda at, colour, what: sum(
             each[colour][what] for each in result["lanes"][at]["sources"].values() if colour in each
         )
-        policed = lambda at: float(sum(of_lane(at, colour, "policed") for colour in network.COLOURS))
-        made |= {"dropped": policed("er1"), "dropped_2": policed("er2")}
+        for name, at in (("dropped", "er1"), ("dropped_2", "er2")):
+            made[name] = float(sum(of_lane(at, colour, "policed") for colour in network.COLOURS))
         made["green_in"] = 8e-3 * of_lane("cr1", "green", "left_bytes") / seconds
         made["green_out"] = 8e-3 * of_lane("er2", "green", "left_bytes") / seconds
     return made
 
 
-def figures(of: settings.Redp, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
+def figures(of: settings.Redp, results: runs.Results, shorter: int) -> dict[str, list[float]]:
     last, seconds = "cr2" if of.network.second_rate else "cr1", of.network.seconds / shorter
     return runs.measured(results, lambda _, result: of_run(of, result, seconds, last))
 
 
-def by_flow(of: settings.Redp, measured: dict):
+def by_flow(of: settings.Redp, measured: runs.Figures) -> drawing.Draw:
     """Figures 5 and 8: throughput of each flow, and by colour of all together, which has a scale of its own."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         axes = figure.subplots(1, 4)
         hosts = [f"h{i + 1}" for i in range(len(of.network.rtt_ms))]
         parts = {"green": ("green",), "yellow": ("yellow",), "total": network.COLOURS}
-        flow = lambda scheme, host, colours: [
+        flow: Callable[[str, str, Iterable[str]], list[float]] = lambda scheme, host, colours: [
             sum(x) for x in zip(*(measured[f"{scheme}.{host}_{c}"] for c in colours), strict=True)
         ]
         for offset, scheme, ink, label in (
@@ -135,8 +144,8 @@ def by_flow(of: settings.Redp, measured: dict):
     return draw
 
 
-def figure_6(results: dict):
-    def draw(figure):
+def figure_6(results: runs.Results) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         axes = figure.subplots(2, 1, sharex=True, sharey=True)
         for axis, scheme, title in zip(axes, ("redp", "drop02"), ("REDP", "REDP with dropper"), strict=False):
             by_seed = results[scheme]
@@ -165,10 +174,10 @@ def figure_6(results: dict):
     return draw
 
 
-def figure_9(of: settings.Redp, measured: dict):
-    def draw(figure):
+def figure_9(of: settings.Redp, measured: runs.Figures) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         left, right = figure.subplots(1, 2)
-        names = sorted(of.scheme, key=of.scheme.get)
+        names = sorted(of.scheme, key=of.scheme.__getitem__)
         at = [of.scheme[name] for name in names]
         for what, ink in (("green_std", "#2e9e43"), ("total_std", "#5b8fc0")):
             left.plot(
@@ -183,7 +192,7 @@ def figure_9(of: settings.Redp, measured: dict):
     return draw
 
 
-def pictures(of: settings.Redp, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+def pictures(of: settings.Redp, measured: runs.Figures, results: runs.Results) -> list[drawing.Picture]:
     spread = "least to greatest of the seeds"
     if of.network.second_rate:
         return [

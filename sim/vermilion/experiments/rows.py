@@ -6,7 +6,7 @@ and not judged.
 
 import itertools
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,7 @@ Above0 = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(min_length=1)]  # of a figure
 RELATIONS = ("below", "above", "at_most", "at_least")
-MUST, RANGE, TOLD = CLASSES = ("must hold", "expected range", "informational")
+MUST, RANGE, TOLD = "must hold", "expected range", "informational"
 
 
 class Quick(Strict):
@@ -44,7 +44,7 @@ class Row(Strict):
 
     of: str
     value: Name
-    class_: Annotated[Literal[CLASSES], Field(alias="class")]
+    class_: Annotated[Literal["must hold", "expected range", "informational"], Field(alias="class")]
     each: dict[str, list[str]] = {}
     paper: float | dict[str, float] | None = None
     exact: float | dict[str, float] | None = None
@@ -62,7 +62,7 @@ class Row(Strict):
     paper_effect: float | dict[str, float] | None = None
 
     @model_validator(mode="after")
-    def fields_fit_each_other(self):
+    def fields_fit_each_other(self) -> Self:
         given = [name for name in ("within", "factor", *RELATIONS) if getattr(self, name) is not None]
         given += ["low, high"] * (self.low is not None or self.high is not None)
         if len(given) > 1:
@@ -110,24 +110,34 @@ class Line:
     relation: Relation | None
 
 
+Told = float | dict[str, float] | None  # a figure, or one for each of the first of `each`
+
+
+def pick(told: Told, first: str) -> float | None:
+    """The figure of a row whose first name is `first`."""
+    return told[first] if isinstance(told, dict) else told
+
+
 def lines(rows: list[Row]) -> list[Line]:
     out = []
     for row in rows:
         for values in itertools.product(*row.each.values()):
             names = dict(zip(row.each, values, strict=True))
-            pick = lambda given: given[values[0]] if isinstance(given, dict) else given
+            first = values[0] if values else ""
             word = next((name for name in RELATIONS if getattr(row, name)), None)
             relation = None
             if word:
                 bound = row.times if row.by == "ratio" else row.margin
-                relation = Relation(word, getattr(row, word).format(**names), row.by, bound, pick(row.paper_effect))
+                relation = Relation(
+                    word, getattr(row, word).format(**names), row.by, bound, pick(row.paper_effect, first)
+                )
             out.append(
                 Line(
                     row.of.format(**names),
                     row.value.format(**names),
                     row.class_,
-                    pick(row.paper),
-                    pick(row.exact),
+                    pick(row.paper, first),
+                    pick(row.exact, first),
                     row.within,
                     row.factor,
                     row.low,
@@ -148,7 +158,7 @@ class Experiment(Strict):
     row: Annotated[list[Row], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def seeds_differ(self):
+    def seeds_differ(self) -> Self:
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError("has a seed twice in seeds")
         for row in self.row:

@@ -8,26 +8,30 @@ and departures are hashed by the queue disc, so two engines whose results are eq
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from vermilion.console.screen import Note
 from vermilion.toolchain import build, chisel
 from vermilion.toolchain import verilated as compiled
+
+from . import runs
 
 PRESET = "network"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
 SOURCES = ("verilated_lane.cpp", "build_shape.cpp", "control_access.cpp")  # of the harness
 
 
-def verilated(folder: Path, prefix: str, top: str, work: Path, note) -> tuple[list, str]:
+def verilated(folder: Path, prefix: str, top: str, work: Path, note: Note) -> tuple[list[Path | str], str]:
     """Archives of the Verilated module and of Verilator's own part, with the library that it wants, to be linked into a library, and their digest."""
     verilog = sorted(folder.glob("*.sv"))
     verilate = ["verilator", "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "-Wno-fatal"]
-    verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", work, "-CFLAGS", "-fPIC"]
+    verilate += ["--prefix", prefix, "--top-module", top, "--Mdir", str(work), "-CFLAGS", "-fPIC"]
     made = work / "verilated.made"
     key = build.digest(
         [*verilog, Path(compiled.__file__)], *verilate, build.OPTIMISED, build.STANDARD, *build.versions()
     )
 
-    def action():
+    def action() -> None:
         work.mkdir(parents=True, exist_ok=True)
         build.run([*verilate, *verilog], work / "verilator.log")
         compiled.forget_other_compiler(work)
@@ -46,7 +50,7 @@ def flags(work: Path) -> list[str]:
     return [*build.CXX_FLAGS, *build.MODEL_FLAGS, "-isystem", str(include), "-isystem", str(work)]
 
 
-def library(note) -> tuple[Path, str]:
+def library(note: Note) -> tuple[Path, str]:
     """The shared library of the lane, and its digest."""
     model = build.model_library(note)
     made = build.BUILD / "libvermilion_rtl_engine.so"
@@ -59,18 +63,18 @@ def library(note) -> tuple[Path, str]:
         command = ["g++", *flags(work), "-shared", "-fPIC"]
         command += [*build.MODEL_FLAGS, f"-I{build.ROOT / 'sim' / 'harness'}"]
         command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
-        command += [*sources, *archives, *build.linked(model), "-pthread", "-o", made]
+        command += [*map(str, (*sources, *archives)), *build.linked(model), "-pthread", "-o", str(made)]
         digest = build.digest(sources + headers + build.model_inputs(), key, *command)
         build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
     return made, digest
 
 
-def policy(note) -> tuple[list, list[str], str]:
+def policy(note: Note) -> tuple[list[Path | str], list[str], str]:
     """The policy pipeline by itself: archives, compiler's words and digest. To be called with the build locked."""
     folder, work = build.BUILD / "policy" / "sv", build.BUILD / "policy" / "obj"
     key = chisel.key(chisel.sources(), POLICY, POLICY_PRESET)
 
-    def action():
+    def action() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         chisel.emit(folder, folder.with_suffix(".log"), "vermilion.lane.EmitBlock", POLICY, POLICY_PRESET, str(folder))
 
@@ -92,11 +96,11 @@ class Beside:
         text = f"same verdicts as the model: {self.runs - len(self.differing)} of {self.runs} runs ({self.packets:,} packets)"
         return text + (f"; others in {', '.join(self.differing[:8])}" if self.differing else "")
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {"sentence": self.sentence(), "differing": self.differing, "hashes": self.hashes}
 
 
-def beside_the_model(results: dict, wanted: dict) -> Beside:
+def beside_the_model(results: runs.Results, wanted: runs.Results) -> Beside:
     """The RTL's results beside the model's of the same runs."""
     names = {(name, seed): f"{name}, seed {seed}" for name, by_seed in results.items() for seed in by_seed}
     differing = [text for (name, seed), text in names.items() if results[name][seed] != wanted[name][seed]]

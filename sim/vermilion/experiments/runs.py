@@ -12,23 +12,28 @@ import platform
 import subprocess
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vermilion.toolchain import build
 
-from .progress import SILENT
+from .progress import SILENT, Silent
 from .work import dies_with_its_worker
 
 HOME = build.HOME / "experiments"
+Result = dict[str, Any]  # what a run prints, JSON
+Results = dict[str, dict[int, Result]]  # by the runs' names and seeds
+Figures = dict[str, list[float]]  # one number a seed, in the order of the seeds
 
 
 @dataclass(frozen=True)
 class Run:
     name: str  # of the figures that it gives, as in a row's `value`
     seed: int
-    asked: dict  # the program's input
+    asked: dict[str, Any]  # the program's input
     weight: float  # expected processor seconds, for the order of runs and the time left
 
 
@@ -36,9 +41,9 @@ class Run:
 class Program:
     path: Path
     digest: str  # of its sources and those of what it is linked with, wherever they lie
-    versions: dict
-    arguments: tuple = ()
-    stamps: tuple = ()  # files that were built, each with its step's key: build.stamps
+    versions: dict[str, Any]
+    arguments: tuple[object, ...] = ()
+    stamps: tuple[tuple[Path, str], ...] = ()  # files that were built, each with its step's key: build.stamps
 
     def is_whole(self) -> bool:
         """Whether it is still what was built for these runs."""
@@ -50,13 +55,22 @@ def key(program: Program, run: Run) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def stored(path: Path) -> dict | None:
+def stored(path: Path) -> dict[str, Any] | None:
     """The record of a run that was done; a file that is none counts as missing."""
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) and "results" in found else None
+
+
+def results(path: Path) -> Result:
+    """The results of a run that was done."""
+    record = stored(path)
+    if record is None:
+        raise build.BuildError(f"{path}: is no record of a run; it was changed or taken away while runs were under way")
+    found: Result = record["results"]
+    return found
 
 
 class Stop(Exception):
@@ -66,14 +80,15 @@ class Stop(Exception):
 class Runner:
     """Runs what is missing, `jobs` at a time."""
 
-    def __init__(self, program: Program, folder: Path, jobs: int):
+    def __init__(self, program: Program, folder: Path, jobs: int) -> None:
         self.program, self.folder, self.jobs = program, folder / "runs", jobs
-        self.lock, self.stopped, self.processes = threading.Lock(), False, set()
+        self.lock, self.stopped = threading.Lock(), False
+        self.processes: set[subprocess.Popen[str]] = set()
 
     def place(self, run: Run) -> Path:
         return self.folder / f"{key(self.program, run)}.json"
 
-    def execute(self, run: Run) -> dict:
+    def execute(self, run: Run) -> dict[str, Any]:
         """One run, kept whole or not at all."""
         began = time.monotonic()
         with self.lock:
@@ -114,7 +129,7 @@ class Runner:
         part.replace(self.place(run))
         return record
 
-    def stop(self):
+    def stop(self) -> None:
         with self.lock:
             self.stopped = True
             for process in self.processes:
@@ -128,7 +143,7 @@ class Runner:
                 out.setdefault(self.place(run), []).append(run)
         return sorted(out.values(), key=lambda same: -same[0].weight)
 
-    def all(self, plan: list[Run], told=SILENT) -> dict[str, dict[int, dict]]:
+    def all(self, plan: list[Run], told: Silent = SILENT) -> Results:
         """Results by run's name and seed; `told`: progress.py."""
         return list(pooled([Part(self, plan)], self.jobs, told))[0]
 
@@ -140,20 +155,21 @@ class Part:
     runner: Runner
     plan: list[Run]
 
-    def results(self) -> dict[str, dict[int, dict]]:
+    def results(self) -> Results:
         """Of runs that are all kept, by name and seed, in the order of the plan."""
-        out: dict[str, dict[int, dict]] = {}
+        out: Results = {}
         for run in self.plan:
-            out.setdefault(run.name, {})[run.seed] = stored(self.runner.place(run))["results"]
+            out.setdefault(run.name, {})[run.seed] = results(self.runner.place(run))
         return out
 
 
-def pooled(parts: list[Part], jobs: int, told=SILENT):
+def pooled(parts: list[Part], jobs: int, told: Silent = SILENT) -> Generator[Results]:
     """Gives the results of each part in turn, as soon as all of its runs are done.
 
     `jobs` runs at a time, of all parts together: no processor waits for the last run of a part. What is done stays kept, whatever happens to the rest.
     """
-    pool, waiting = ThreadPoolExecutor(jobs), []
+    pool = ThreadPoolExecutor(jobs)
+    waiting: list[dict[Future[Result], float]] = []
     try:
         for part in parts:
             part.runner.folder.mkdir(parents=True, exist_ok=True)
@@ -177,7 +193,7 @@ def pooled(parts: list[Part], jobs: int, told=SILENT):
         told.end()
 
 
-def measured(results: dict[str, dict[int, dict]], of_run) -> dict[str, list[float]]:
+def measured(results: Results, of_run: Callable[[str, Result], dict[str, float]]) -> dict[str, list[float]]:
     """Figures of runs by themselves: `RUN.FIGURE`, one number a seed in the order of the seeds. `of_run(name, result)` gives those of one run."""
     out: dict[str, list[float]] = {}
     for name, by_seed in results.items():
@@ -187,6 +203,6 @@ def measured(results: dict[str, dict[int, dict]], of_run) -> dict[str, list[floa
     return out
 
 
-def versions(**more) -> dict:
+def versions(**more: str) -> dict[str, Any]:
     """What every run's record says of the software."""
     return {"machine": platform.machine(), "python": platform.python_version(), **more}

@@ -18,16 +18,18 @@ import functools
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from vermilion.profile import quantise
+from vermilion.profile.record import LaneRecord
 from vermilion.toolchain import build
 from vermilion.values.fields import Rate, Strict, UserError, read_toml
 
 from . import network, rows, runs, settings
-from .settings import Above0, Count, Tcp
+from .rows import Above0, Count
+from .settings import Tcp
 
 FILE = build.ROOT / "sim" / "experiments" / "compare" / "schemes.toml"
 ECN = ("drop", "mark")
@@ -55,8 +57,8 @@ class Short(Strict):
 
 
 class Queue(Strict):
-    average: dict
-    curve: dict | None = None
+    average: dict[str, Any]
+    curve: dict[str, Any] | None = None
     victim: str | None = None
 
 
@@ -67,15 +69,15 @@ class Schemes(Strict):
     network: Network
     tcp: Tcp
     short: Short
-    leaf: dict
-    edge: dict
-    marker: dict[str, dict]
-    lane: dict
+    leaf: dict[str, Any]
+    edge: dict[str, Any]
+    marker: dict[str, dict[str, Any]]
+    lane: dict[str, Any]
     queue: dict[str, Queue]
-    colours: dict[str, dict]
+    colours: dict[str, dict[str, Any]]
 
     @model_validator(mode="after")
-    def fields_fit_each_other(self):
+    def fields_fit_each_other(self) -> Self:
         hosts = len(self.network.rtt_ms)
         for number in self.network.far:
             if number > hosts:
@@ -96,13 +98,13 @@ def load(path: Path = FILE) -> Schemes:
 
 
 @functools.cache
-def record(tables: str) -> dict:
+def record(tables: str) -> LaneRecord:
     """A lane's, worked out once for all seeds."""
     return quantise.hardware(settings.lane(json.loads(tables)))
 
 
-def lane(at: str, tables: dict, seed: int) -> dict:
-    return {"at": at, "name": at, "lane": record(json.dumps(tables)) | {"seed": seed}}
+def lane(at: str, tables: dict[str, Any], seed: int) -> dict[str, Any]:
+    return {"at": at, "name": at, "lane": {**record(json.dumps(tables)), "seed": seed}}
 
 
 def names(of: Schemes) -> list[tuple[str, str, str]]:
@@ -110,7 +112,7 @@ def names(of: Schemes) -> list[tuple[str, str, str]]:
     return [(queue, ecn, marker) for queue in of.queue for ecn in ECN for marker in of.marker]
 
 
-def core(of: Schemes, queue: str, ecn: str) -> dict:
+def core(of: Schemes, queue: str, ecn: str) -> dict[str, Any]:
     """cr's lane."""
     chosen = of.queue[queue]
     curves = of.colours if chosen.curve is None else {colour: chosen.curve for colour in network.COLOURS}
@@ -120,12 +122,12 @@ def core(of: Schemes, queue: str, ecn: str) -> dict:
     return of.lane | {"queue": [of.lane["queue"][0] | more]}
 
 
-def edge(of: Schemes, marker: str) -> dict:
+def edge(of: Schemes, marker: str) -> dict[str, Any]:
     chosen = of.marker[marker]
     return of.edge | ({"marker": [{"queue": of.edge["queue"][0]["name"]} | chosen]} if chosen else {})
 
 
-def access(of: Schemes, host: str, far: bool, rtt_ms: float, leaf: dict) -> list[dict]:
+def access(of: Schemes, host: str, far: bool, rtt_ms: float, leaf: dict[str, Any]) -> list[dict[str, Any]]:
     """Links from a host to er, which have what the round trip has beyond the bottleneck's delay."""
     delay = rtt_ms / 2 - of.network.delay_ms
     nodes = [host, *(f"{host}-{i + 1}" for i in range(HOPS if far else 0)), "er"]
@@ -134,11 +136,14 @@ def access(of: Schemes, host: str, far: bool, rtt_ms: float, leaf: dict) -> list
     return links
 
 
-def scenario(of: Schemes, queue: str, ecn: str, marker: str, seed: int, shorter: int) -> dict:
+def scenario(of: Schemes, queue: str, ecn: str, marker: str, seed: int, shorter: int) -> dict[str, Any]:
     net = of.network
     hosts = [f"h{i + 1}" for i in range(len(net.rtt_ms))]
     web = f"h{len(hosts) + 1}"
-    leaf = lambda at, i: lane(at, of.leaf, 20 * seed + i)  # seeds of lanes differ within a run
+
+    def leaf(at: str, i: int) -> dict[str, Any]:
+        return lane(at, of.leaf, 20 * seed + i)  # seeds of lanes differ within a run
+
     links = []
     for i, (host, rtt) in enumerate(zip(hosts, net.rtt_ms, strict=False)):
         links += access(of, host, i + 1 in net.far, rtt, leaf(host, i))
@@ -166,7 +171,7 @@ def planned(of: Schemes, seeds: list[int], shorter: int) -> list[runs.Run]:
     return [runs.Run(".".join(each), n, scenario(of, *each, n, shorter), 1) for n in seeds for each in names(of)]
 
 
-def of_run(of: Schemes, result: dict, seconds: float) -> dict[str, float]:
+def of_run(of: Schemes, result: runs.Result, seconds: float) -> dict[str, float]:
     cr = result["lanes"]["cr"]
     came = {colour: network.arrived(cr, colour) for colour in network.COLOURS}
     lost = {colour: network.lost(cr, colour) for colour in network.COLOURS}
@@ -187,5 +192,5 @@ def of_run(of: Schemes, result: dict, seconds: float) -> dict[str, float]:
     return made
 
 
-def figures(of: Schemes, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
+def figures(of: Schemes, results: runs.Results, shorter: int) -> dict[str, list[float]]:
     return runs.measured(results, lambda _, result: of_run(of, result, of.network.seconds / shorter))

@@ -2,7 +2,9 @@
 
 import json
 from html import escape
+from pathlib import Path
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
 
 from vermilion.console import screen
 from vermilion.console.tables import table
@@ -10,6 +12,9 @@ from vermilion.report import Page, tables
 from vermilion.toolchain import build
 
 from . import drawing, intervals, pages, progress, runs, schemes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PUBLISHED = build.ROOT / "docs" / "results"
 LEFT = ["queue", "ECN", "marker"]
@@ -33,7 +38,7 @@ DRAWN = {  # figure: (title, whether more is better)
 SHAPES = "osD^v*"
 
 
-def shown(of, measured: dict, each: tuple[str, str, str], what: str) -> str:
+def shown(of: schemes.Schemes, measured: runs.Figures, each: tuple[str, str, str], what: str) -> str:
     """A figure's mean; of colours that did not come there is no loss."""
     name = ".".join(each)
     colour = what.removesuffix("_loss")
@@ -42,7 +47,7 @@ def shown(of, measured: dict, each: tuple[str, str, str], what: str) -> str:
     return f"{fmean(measured[f'{name}.{what}']):.3g}"
 
 
-def rows(of, measured: dict) -> list[list[str]]:
+def rows(of: schemes.Schemes, measured: runs.Figures) -> list[list[str]]:
     words = {"drop": "off", "mark": "on"}
     return [
         [each[0], words[each[1]], each[2], *(shown(of, measured, each, what) for what in HEADS)]
@@ -50,10 +55,10 @@ def rows(of, measured: dict) -> list[list[str]]:
     ]
 
 
-def field(of, measured: dict, what: str, more_is_better: bool):
+def field(of: schemes.Schemes, measured: runs.Figures, what: str, more_is_better: bool) -> drawing.Draw:
     """Queues and ECN down, markers across; the darker the better."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         axis = figure.subplots()
         lines = [(queue, ecn) for queue in of.queue for ecn in schemes.ECN]
         markers = list(of.marker)
@@ -75,8 +80,8 @@ def field(of, measured: dict, what: str, more_is_better: bool):
     return draw
 
 
-def frontier(of, measured: dict):
-    def draw(figure):
+def frontier(of: schemes.Schemes, measured: runs.Figures) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         axes = figure.subplots(1, len(schemes.ECN), sharex=True, sharey=True)
         for axis, ecn, title in zip(axes, schemes.ECN, ("without ECN", "with ECN"), strict=False):
             for queue, ink in drawing.inks(of.queue, {}).items():
@@ -115,7 +120,7 @@ def notes(of: schemes.Schemes) -> list[str]:
     ]
 
 
-def write(page, of, made: dict, measured: dict):
+def write(page: Path, of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> None:
     out = Page()
     out.section("table", "All schemes")
     out.text(
@@ -137,13 +142,15 @@ def write(page, of, made: dict, measured: dict):
     page.write_text(out.html(of.title), encoding="utf-8")
 
 
-def record(of, made: dict, measured: dict) -> dict:
+def record(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> dict[str, Any]:
     """Of each figure the mean, the standard deviation, the 95 % interval of the mean, and each seed's."""
-    short = lambda x: float(f"{x:.7g}")
 
-    def told(numbers: list[float]) -> dict:
+    def short(x: float) -> float:
+        return float(f"{x:.7g}")
+
+    def told(numbers: list[float]) -> dict[str, Any]:
         made = intervals.of_mean(numbers)
-        out = {"mean": short(made.mean), "stdev": short(stdev(numbers)) if len(numbers) > 1 else 0.0}
+        out: dict[str, Any] = {"mean": short(made.mean), "stdev": short(stdev(numbers)) if len(numbers) > 1 else 0.0}
         if len(numbers) > 1:
             out["interval"] = [short(made.low), short(made.high)]
         return out | {"seeds": [short(x) for x in numbers]}
@@ -158,7 +165,7 @@ def record(of, made: dict, measured: dict) -> dict:
 ECN_HEADS = ("goodput", "delay", "loss", "fairness", "short_s")
 
 
-def ecn_effects(of, measured: dict) -> list[list[str]]:
+def ecn_effects(of: schemes.Schemes, measured: runs.Figures) -> list[list[str]]:
     """What ECN changes, marker none, seed by seed: the difference of each figure with its 95 % interval."""
 
     def cell(queue: str, what: str) -> str:
@@ -169,7 +176,7 @@ def ecn_effects(of, measured: dict) -> list[list[str]]:
     return [[queue, *(cell(queue, what) for what in ECN_HEADS)] for queue in of.queue if "none" in of.marker]
 
 
-def publish(of, made: dict, measured: dict):
+def publish(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> None:
     heads = [*LEFT, *HEADS.values()]
     lines = [
         f"# {of.title}",
@@ -193,12 +200,12 @@ def publish(of, made: dict, measured: dict):
     ]
     (PUBLISHED / "schemes.md").write_text("\n".join(lines) + "\n")
     kept = record(of, made, measured)
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in kept["schemes"].items())
+    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in kept["schemes"].items())
     head = json.dumps({name: what for name, what in kept.items() if name != "schemes"})[:-1]
-    (PUBLISHED / "schemes.json").write_text(f'{head}, "schemes": {{\n{lines}\n}}}}\n')
+    (PUBLISHED / "schemes.json").write_text(f'{head}, "schemes": {{\n{each}\n}}}}\n')
 
 
-def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool, home):
+def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path) -> None:
     """The command: `seeds` is the number asked for, `home` the folder of all runs."""
     of = schemes.load()
     with screen.working() as note:

@@ -6,9 +6,10 @@ Each holds what a paper's experiment is made of, its seeds, and the rows of its 
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from vermilion.configuration import config, rules
 from vermilion.toolchain import build
@@ -20,26 +21,27 @@ from .rows import Above0, Count, Experiment
 FOLDER = build.ROOT / "sim" / "experiments" / "settings"
 
 
-def with_first(*needed: str):
+def with_first(*needed: str) -> AfterValidator:
     """A lane's tables that have at least one of each of `needed`, whose first is what an experiment changes."""
 
-    def check(tables: dict) -> dict:
+    def check(tables: dict[str, Any]) -> dict[str, Any]:
         for name in needed:
             listed = tables.get(name)
             if not isinstance(listed, list) or not listed or not isinstance(listed[0], dict):
                 raise ValueError(f"has no {name}; it needs one at least")
         return tables
 
-    return Annotated[dict, AfterValidator(check)]
+    return AfterValidator(check)
 
 
-Lane, MarkedLane = with_first("queue"), with_first("queue", "marker")
+Lane = Annotated[dict[str, Any], with_first("queue")]
+MarkedLane = Annotated[dict[str, Any], with_first("queue", "marker")]
 
 
-def drawn(*needed: str):
+def drawn(*needed: str) -> AfterValidator:
     """Schemes, of which a figure draws those that are `needed`."""
 
-    def check(schemes: dict) -> dict:
+    def check(schemes: dict[str, Any]) -> dict[str, Any]:
         for name in needed:
             if name not in schemes:
                 raise ValueError(f"has no {name}, which its figures and rows are made of; others may stand beside it")
@@ -63,7 +65,7 @@ class Poisson(Experiment):
     kind: Literal["poisson"]
     traffic: PoissonTraffic
     lane: Lane
-    scheme: Annotated[dict[str, dict], Field(min_length=1)]
+    scheme: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
 
 
 class Tcp(Strict):
@@ -122,14 +124,14 @@ class WredRio(Experiment):
     udp: Udp
     transactions: Transactions
     bulk: Bulk
-    edge: dict
+    edge: dict[str, Any]
     lane: Lane
     scheme: dict[str, str]
-    curves: dict[str, dict]
+    curves: dict[str, dict[str, Any]]
     case: dict[str, Case]
 
     @model_validator(mode="after")
-    def cases_have_their_tables(self):
+    def cases_have_their_tables(self) -> Self:
         for name, case in self.case.items():
             if case.curves not in self.curves:
                 raise ValueError(f'has case.{name}.curves "{case.curves}"; legal are {", ".join(self.curves)}')
@@ -154,9 +156,9 @@ class Redp(Experiment):
     kind: Literal["redp"]
     network: RedpNetwork
     tcp: Tcp
-    leaf: dict
+    leaf: dict[str, Any]
     edge: MarkedLane
-    lane: dict
+    lane: dict[str, Any]
     scheme: Annotated[dict[str, float], drawn("redp", "drop02")]
 
 
@@ -175,7 +177,7 @@ class DdredTransfers(Strict):
     within_s: Above0
 
     @model_validator(mode="after")
-    def lengths_have_an_order(self):
+    def lengths_have_an_order(self) -> Self:
         if self.least_bytes > self.most_bytes:
             raise ValueError(f"has least_bytes {self.least_bytes} above most_bytes {self.most_bytes}")
         return self
@@ -228,7 +230,7 @@ class ThreeColourNetwork(Strict):
     rtt_ms: Annotated[list[Above0], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def round_trips_hold_the_bottleneck(self):
+    def round_trips_hold_the_bottleneck(self) -> Self:
         if min(self.rtt_ms) < 2 * self.delay_ms:
             raise ValueError(f"has rtt_ms {min(self.rtt_ms):g}; legal is {2 * self.delay_ms:g} (twice delay_ms) and up")
         return self
@@ -257,7 +259,7 @@ class LongFlows(Strict):
     later: list[Count] = []  # more of them, chosen after a run was seen
 
     @model_validator(mode="after")
-    def thresholds_differ(self):
+    def thresholds_differ(self) -> Self:
         if twice := set(self.min) & set(self.later):
             raise ValueError(f"has {min(twice)} in min and in later; one may")
         return self
@@ -284,21 +286,27 @@ class ThreeColour(Experiment):
     scheme: dict[str, str]
 
     @model_validator(mode="after")
-    def schemes_are_there(self):
+    def schemes_are_there(self) -> Self:
         for scheme in self.long.schemes:
             if scheme not in self.scheme:
                 raise ValueError(f'has long.schemes "{scheme}"; legal are {", ".join(self.scheme)}')
         return self
 
 
-KINDS = {"poisson": Poisson, "wred-rio": WredRio, "redp": Redp, "ddred": Ddred, "3cpm": ThreeColour}
+KINDS: dict[str, type[Experiment]] = {
+    "poisson": Poisson,
+    "wred-rio": WredRio,
+    "redp": Redp,
+    "ddred": Ddred,
+    "3cpm": ThreeColour,
+}
 
 
 def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def sentence(error: dict) -> str:
+def sentence(error: ErrorDetails) -> str:
     """One error of pydantic's as a sentence."""
     where = ".".join(str(part + 1) if isinstance(part, int) else part for part in error["loc"]) or "the file"
     if error["type"] == "missing":
@@ -314,7 +322,7 @@ def parse(text: str) -> Experiment:
     return checked(tomllib.loads(text))
 
 
-def checked(raw: dict) -> Experiment:
+def checked(raw: dict[str, Any]) -> Experiment:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"kind is {units.shown(kind)}; legal are {', '.join(KINDS)}")
@@ -336,7 +344,7 @@ def load(path: str | Path) -> Experiment:
         raise UserError(f"{path}: {error}") from None
 
 
-def lane(raw: dict) -> config.Config:
+def lane(raw: dict[str, Any]) -> config.Config:
     """A lane of an experiment's, from its tables in the words of docs/configuration.md."""
     made = config.parse(raw)
     rules.refuse(made, "the lane", "an experiment")

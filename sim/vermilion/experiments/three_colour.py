@@ -13,8 +13,13 @@ import math
 import random
 from itertools import pairwise
 from statistics import mean
+from typing import TYPE_CHECKING, Any
 
 from . import drawing, network, runs, settings
+from .rows import Line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENGINES = ("model",)
 INK = {"nm": "#5b8fc0", "wpm": "#2e9e43", "apm": "#d2603a", "3cpm": "#8a5bb0"}
@@ -24,7 +29,7 @@ EFFORT = 0.033  # processor seconds of a second of traffic
 program = network.program
 
 
-def links(of: settings.ThreeColour, scheme: str, least: int, seed: int) -> list[dict]:
+def links(of: settings.ThreeColour, scheme: str, least: int, seed: int) -> list[dict[str, Any]]:
     net = of.network
     out = []
     for i, rtt in enumerate(net.rtt_ms):
@@ -46,7 +51,7 @@ def thresholds(of: settings.ThreeColour, kind: str) -> list[int]:
     return of.yellow.min if kind == "web" else sorted(of.long.min + of.long.later)
 
 
-def certain(of: settings.ThreeColour, line) -> str:
+def certain(of: settings.ThreeColour, line: Line) -> str:
     """Why a row cannot fail: nothing drops green."""
     queue = of.lane["queue"][0]
     free = queue.get("green", {}).get("curve") == "tail" and not {"limit", "limit_packets"} & queue.keys()
@@ -55,10 +60,11 @@ def certain(of: settings.ThreeColour, line) -> str:
     return ""
 
 
-def transfers(of: settings.ThreeColour, kind: str, seed: int, shorter: int) -> list[dict]:
+def transfers(of: settings.ThreeColour, kind: str, seed: int, shorter: int) -> list[dict[str, Any]]:
     """The flows of a seed, by their edge: the same for every marker and threshold."""
     edges = [f"e{i + 1}" for i in range(len(of.network.rtt_ms))]
-    draw, flows = random.Random(f"{kind} {seed}"), {edge: [] for edge in edges}
+    draw = random.Random(f"{kind} {seed}")
+    flows: dict[str, list[tuple[int, int]]] = {edge: [] for edge in edges}
     if kind == "web":
         flows[edges[len(edges) // 2]].append((0, ENDLESS))
         time = 0.0
@@ -89,7 +95,7 @@ def planned(of: settings.ThreeColour, seeds: list[int], shorter: int) -> list[ru
     return out
 
 
-def of_lane(of: settings.ThreeColour, result: dict, seconds: float) -> dict[str, float]:
+def of_lane(of: settings.ThreeColour, result: runs.Result, seconds: float) -> dict[str, float]:
     core = result["lanes"]["c1"]
     came = {colour: network.arrived(core, colour) for colour in network.COLOURS}
     lost = {colour: network.lost(core, colour) for colour in network.COLOURS}
@@ -103,7 +109,7 @@ def of_lane(of: settings.ThreeColour, result: dict, seconds: float) -> dict[str,
 
 
 def times(
-    of: settings.ThreeColour, asked: list[dict], result: dict, shorter: int
+    of: settings.ThreeColour, asked: list[dict[str, Any]], result: runs.Result, shorter: int
 ) -> list[tuple[int, str, float | None]]:
     """Bytes, edge and seconds of each flow that counts; None: it has not ended."""
     warm, counts = seconds_of(of, "web", shorter)
@@ -117,15 +123,17 @@ def times(
     return out
 
 
-def of_flows(of: settings.ThreeColour, out: dict, results: dict, seeds: list[int], shorter: int):
+def of_flows(
+    of: settings.ThreeColour, out: runs.Figures, results: runs.Results, seeds: list[int], shorter: int
+) -> None:
     """Adds `late`, `tN` and `nN` of the web's runs to `out`; `nN` where there are several runs, so that the least time means something."""
     web = [name for name in results if name.startswith("web.")]
     asked = {seed: transfers(of, "web", seed, shorter) for seed in seeds if web}
     flows = {(name, seed): times(of, asked[seed], results[name][seed], shorter) for name in web for seed in seeds}
-    ended = {run: [flow for flow in each if flow[2] is not None] for run, each in flows.items()}
-    least = {}  # by bytes and edge
-    for each in ended.values():
-        for size, edge, s in each:
+    ended = {run: [(size, edge, s) for size, edge, s in each if s is not None] for run, each in flows.items()}
+    least: dict[tuple[int, str], float] = {}  # by bytes and edge
+    for done in ended.values():
+        for size, edge, s in done:
             least[size, edge] = min(s, least.get((size, edge), s))
     for (name, seed), each in sorted(flows.items()):
         out.setdefault(f"{name}.late", []).append(float(len(each) - len(ended[name, seed])))
@@ -147,7 +155,7 @@ def delay_at(points: list[tuple[float, float]], goodput: float) -> float:
     return min(found)
 
 
-def frontiers(of: settings.ThreeColour, out: dict, seeds: int, least: list[int], called: str):
+def frontiers(of: settings.ThreeColour, out: runs.Figures, seeds: int, least: list[int], called: str) -> None:
     """Adds `long.SCHEME.CALLED` to `out`, by the curves through the thresholds `least`."""
     names = of.long.schemes
     for i in range(seeds):
@@ -163,9 +171,12 @@ def frontiers(of: settings.ThreeColour, out: dict, seeds: int, least: list[int],
             out.setdefault(f"long.{name}.{called}", []).append(mean(delays))
 
 
-def figures(of: settings.ThreeColour, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
-    counted = lambda name: seconds_of(of, name.split(".")[0], shorter)[1]
-    out = runs.measured(results, lambda name, result: of_lane(of, result, counted(name)))
+def figures(of: settings.ThreeColour, results: runs.Results, shorter: int) -> dict[str, list[float]]:
+
+    def of_run(name: str, result: runs.Result) -> dict[str, float]:
+        return of_lane(of, result, seconds_of(of, name.split(".")[0], shorter)[1])
+
+    out = runs.measured(results, of_run)
     seeds = sorted(next(iter(results.values())))
     of_flows(of, out, results, seeds, shorter)
     if all(f"long.{scheme}.{least}" in results for scheme in of.long.schemes for least in thresholds(of, "long")):
@@ -179,15 +190,17 @@ def figures(of: settings.ThreeColour, results: dict[str, dict[int, dict]], short
     return out
 
 
-def against_goodput(of: settings.ThreeColour, measured: dict, kind: str, schemes: list[str], panels: dict[str, str]):
+def against_goodput(
+    of: settings.ThreeColour, measured: runs.Figures, kind: str, schemes: list[str], panels: dict[str, str]
+) -> drawing.Draw:
     """A line a scheme through its thresholds, mean of the seeds; a panel for each figure of `panels`."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         axes, inks = figure.subplots(1, len(panels), squeeze=False)[0], drawing.inks(of.scheme, INK)
         for axis, (what, label) in zip(axes, panels.items(), strict=False):
             for scheme in schemes:
-                of_ = lambda figure_, least: mean(measured[f"{kind}.{scheme}.{least}.{figure_}"])
-                points = [(of_("goodput", least), of_(what, least)) for least in thresholds(of, kind)]
+                names = [f"{kind}.{scheme}.{least}" for least in thresholds(of, kind)]
+                points = [(mean(measured[f"{name}.goodput"]), mean(measured[f"{name}.{what}"])) for name in names]
                 axis.plot(*zip(*points, strict=True), "o-", markersize=4, color=inks[scheme], label=scheme.upper())
             axis.set(xlabel="goodput, Mb/s", title=label)
         axes[0].legend()
@@ -195,10 +208,13 @@ def against_goodput(of: settings.ThreeColour, measured: dict, kind: str, schemes
     return draw
 
 
-def pictures(of: settings.ThreeColour, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+def pictures(of: settings.ThreeColour, measured: runs.Figures, results: runs.Results) -> list[drawing.Picture]:
     flows = {f"t{n}": f"{n} packet{'s' * (n > 1)}, s" for n in of.web.shown}
     ends = {f"n{n}": f"{n} packet{'s' * (n > 1)}, ms a packet" for n in (of.web.shown[0], of.web.shown[-1])}
-    line = lambda kind, schemes, panels: against_goodput(of, measured, kind, schemes, panels)
+
+    def line(kind: str, schemes: list[str], panels: dict[str, str]) -> drawing.Draw:
+        return against_goodput(of, measured, kind, schemes, panels)
+
     pair = of.long.schemes
     delay = {"delay": "delay at c1, sending included, ms"}
     return [

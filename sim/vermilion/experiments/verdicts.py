@@ -10,8 +10,10 @@ a run could not give, such as the time of flows of which none ended; no bound ho
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
+from typing import Any
 
 from vermilion.toolchain import build
 
@@ -20,7 +22,7 @@ from .intervals import Interval
 from .rows import MUST, RANGE, Line
 
 WORDS = {"below": "<", "above": ">", "at_most": "<=", "at_least": ">="}
-HOLDS = {
+HOLDS: dict[str, Callable[[float, float], bool]] = {
     "below": lambda a, b: a < b,
     "above": lambda a, b: a > b,
     "at_most": lambda a, b: a <= b,
@@ -57,13 +59,13 @@ class Judged:
     verdict: str
     good: bool
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         made = {name: number(value) if isinstance(value, float) else value for name, value in asdict(self).items()}
         made["class"] = made.pop("class_")
         return made
 
     @classmethod
-    def read(cls, record: dict) -> "Judged":
+    def read(cls, record: dict[str, Any]) -> "Judged":
         """The row of a record."""
         return cls(**{"class_" if name == "class" else name: value for name, value in record.items()})
 
@@ -86,10 +88,10 @@ def span(low: float | None, high: float | None) -> str:
 
 def bounds(line: Line) -> tuple[float | None, float | None]:
     """Of a row that is no comparison: its least and greatest legal value."""
-    if line.within is not None:
+    if line.within is not None and line.exact is not None:
         around = sorted((line.exact * (1 - line.within), line.exact * (1 + line.within)))
         return around[0], around[1]
-    if line.factor is not None:
+    if line.factor is not None and line.paper is not None:
         return line.paper / line.factor, line.paper * line.factor
     return line.low, line.high
 
@@ -114,7 +116,8 @@ def side(word: str, interval: Interval, bound: float) -> str:
 
 def within(low: float | None, high: float | None, interval: Interval) -> str:
     """As `side`, of a range."""
-    sides = [side(*each) for each in (("at_least", interval, low), ("at_most", interval, high)) if each[2] is not None]
+    ends = {"at_least": low, "at_most": high}
+    sides = [side(word, interval, bound) for word, bound in ends.items() if bound is not None]
     return next((found for found in ("none", "wrong", "open") if found in sides), "right")
 
 
@@ -145,8 +148,8 @@ def judge(line: Line, figures: dict[str, list[float]], certain: str = "", judgin
         other, by, paper_effect = fmean(theirs), relation.by, relation.paper
         interval = (intervals.ratio if by == "ratio" else intervals.difference)(ours, theirs)
         effect = interval.mean
-        move = (lambda b: relation.bound * b) if by == "ratio" else (lambda b: b + relation.bound)
-        right = sum(HOLDS[relation.word](a, move(b)) for a, b in zip(ours, theirs, strict=True))
+        bounds_ = [relation.bound * b if by == "ratio" else b + relation.bound for b in theirs]
+        right = sum(HOLDS[relation.word](a, b) for a, b in zip(ours, bounds_, strict=True))
         found = side(relation.word, interval, relation.bound)
         wanted = f"{WORDS[relation.word]} {shown(relation.bound)}; in {right} of {len(ours)} seeds"
         met = HOLDS[relation.word](effect, relation.bound)

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+from typing import Any
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -19,14 +20,15 @@ class Failed(Exception):
     """The program ended with another status than 0."""
 
 
-def dies_with_its_worker():
+def dies_with_its_worker() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def execute(task: dict) -> str:
+def execute(task: dict[str, Any]) -> str:
     """Does the run unless it is stored. `task`: place, log (files), command, asked, record (what the stored run says besides)."""
-    if os.path.exists(task["place"]):
-        return task["place"]
+    place: str = task["place"]
+    if os.path.exists(place):
+        return place
     began = time.monotonic()
     process = subprocess.Popen(
         task["command"],
@@ -48,10 +50,10 @@ def execute(task: dict) -> str:
     record = task["record"] | {"wall_seconds": round(time.monotonic() - began, 3)}
     record |= {"settings": task["asked"], "results": json.loads(out)}
     who = f"{socket.gethostname()}.{os.getpid()}"
-    part = f"{task['place']}.{who}.part"
+    part = f"{place}.{who}.part"
     with open(part, "w") as file:
         file.write(json.dumps(record) + "\n")
-    os.replace(part, task["place"])
+    os.replace(part, place)
     with open(task["log"], "a") as file:  # one write of a line: lines of several workers do not mix
-        file.write(f"{os.path.basename(task['place'])} {who}\n")
-    return task["place"]
+        file.write(f"{os.path.basename(place)} {who}\n")
+    return place

@@ -6,10 +6,14 @@ Runs are called `CASE.SCHEME`; each gives `green_loss` and `yellow_loss` (percen
 
 import math
 from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from vermilion.values import units
 
 from . import drawing, network, rows, runs, settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENGINES = ("model", "rtl")
 NAMES = {"rio": "RIO-C", "wred": "WRED"}
@@ -21,32 +25,31 @@ EFFORT = {"bursts": (13, 5), "transactions": (38, 25), "bulk": (18, 7)}
 program = network.program
 
 
-def lane_tables(of: settings.WredRio, case: str, scheme: str) -> dict:
+def lane_tables(of: settings.WredRio, case: str, scheme: str) -> dict[str, Any]:
     queue = dict(of.lane["queue"][0])
     queue["average"] = queue.get("average", {}) | {"kind": of.scheme[scheme]}
     return of.lane | {"queue": [queue | of.curves[of.case[case].curves]]}
 
 
-def scenario(of: settings.WredRio, case: str, scheme: str, seed: int, shorter: int) -> dict:
+def scenario(of: settings.WredRio, case: str, scheme: str, seed: int, shorter: int) -> dict[str, Any]:
     net, udp, chosen = of.network, of.udp, of.case[case]
     trace = {"from": 0, "to": TRACED_S * network.SECOND, "step": TRACE_STEP_MS * network.MS}
     core = network.lane("c1", "c1", lane_tables(of, case, scheme), seed, trace if case == TRACED else None)
-    wire = lambda a, b, *lanes: network.link(a, b, net.link, net.access_delay_ms, *lanes)
+
+    def wire(a: str, b: str, *lanes: dict[str, Any]) -> dict[str, Any]:
+        return network.link(a, b, net.link, net.access_delay_ms, *lanes)
+
     links = [wire("h1", "e1"), wire("h2", "e2"), wire("e2", "c1"), wire("e3", "h3"), wire("e3", "h4")]
     edge = [network.lane("e1", "e1", of.edge, seed)] if chosen.traffic != "bursts" else []
     links += [wire("e1", "c1", *edge), network.link("c1", "e3", net.bottleneck, net.delay_ms, core)]
     begin = network.starts("background", seed, 1, net.start_ms) + network.starts("bursts", seed, 1, net.start_ms)
     pace = udp.heavy_per_second if chosen.background == "heavy" else udp.light_per_second
-    datagrams = lambda name, a, b, colour, rate, start: {
-        "name": name,
-        "from": a,
-        "to": b,
-        "dscp": network.DSCP[colour],
-        "payload_bytes": udp.payload_bytes,
-        "interval_ns": round(network.SECOND / rate),
-        "start_ns": start,
-    }
-    made = {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links}
+
+    def datagrams(name: str, a: str, b: str, colour: str, rate: float, start: int) -> dict[str, Any]:
+        made = {"name": name, "from": a, "to": b, "dscp": network.DSCP[colour], "payload_bytes": udp.payload_bytes}
+        return made | {"interval_ns": round(network.SECOND / rate), "start_ns": start}
+
+    made: dict[str, Any] = {"seconds": net.seconds / shorter, "tcp": of.tcp.model_dump(), "links": links}
     made["udp"] = [datagrams("background", "h2", "h4", "yellow", pace, begin[0])]
     if chosen.traffic == "bursts":
         bursts = datagrams("bursts", "h1", "h3", "green", udp.burst_per_second, begin[1])
@@ -80,12 +83,12 @@ def planned(of: settings.WredRio, seeds: list[int], shorter: int) -> list[runs.R
     return out
 
 
-def of_run(of: settings.WredRio, result: dict, seconds: float) -> dict[str, float]:
+def of_run(of: settings.WredRio, result: runs.Result, seconds: float) -> dict[str, float]:
     core = result["lanes"]["c1"]
     made = {f"{colour}_came": float(network.arrived(core, colour)) for colour in ("green", "yellow")}
     # A colour that never came has no loss, and meets no bound on it.
-    loss = lambda colour: network.loss_percent(core, colour) if made[f"{colour}_came"] else math.nan
-    made |= {f"{colour}_loss": loss(colour) for colour in ("green", "yellow")}
+    for colour in ("green", "yellow"):
+        made[f"{colour}_loss"] = network.loss_percent(core, colour) if made[f"{colour}_came"] else math.nan
     if "bulk" in result:
         made["goodput"] = 8e-6 * sum(flow["received_bytes"] for flow in result["bulk"].values()) / seconds
     if "transactions" in result:
@@ -93,12 +96,12 @@ def of_run(of: settings.WredRio, result: dict, seconds: float) -> dict[str, floa
     return made
 
 
-def figures(of: settings.WredRio, results: dict[str, dict[int, dict]], shorter: int) -> dict[str, list[float]]:
+def figures(of: settings.WredRio, results: runs.Results, shorter: int) -> dict[str, list[float]]:
     return runs.measured(results, lambda _, result: of_run(of, result, of.network.seconds / shorter))
 
 
-def figure_4(of: settings.WredRio, results: dict, scheme: str):
-    def draw(figure):
+def figure_4(of: settings.WredRio, results: runs.Results, scheme: str) -> drawing.Draw:
+    def draw(figure: "Figure") -> None:
         axis = figure.subplots()
         by_seed = results[f"{TRACED}.{scheme}"]
         trace = by_seed[min(by_seed)]["lanes"]["c1"]["trace"]
@@ -116,10 +119,18 @@ def figure_4(of: settings.WredRio, results: dict, scheme: str):
     return draw
 
 
-def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, label: str, paper: dict, scale="linear"):
+def bars(
+    of: settings.WredRio,
+    measured: runs.Figures,
+    cases: list[str],
+    what: str,
+    label: str,
+    paper: dict[str, float],
+    scale: str = "linear",
+) -> drawing.Draw:
     """A group a case: ours with the spread over seeds, and the paper's."""
 
-    def draw(figure):
+    def draw(figure: "Figure") -> None:
         axis = figure.subplots()
         inks = drawing.inks(of.scheme, INK)
         places = [(case, scheme) for case in cases for scheme in of.case[case].schemes]
@@ -136,15 +147,18 @@ def bars(of: settings.WredRio, measured: dict, cases: list[str], what: str, labe
         axis.set(ylabel=label, yscale=scale)
         if scale == "log":
             axis.yaxis.set_major_formatter(lambda y, _: f"{y:g}")  # the page's figures have no mathematics
-        shade = lambda alpha, text: axis.bar(0, 0, color="#777777", alpha=alpha, label=text)
-        axis.legend(handles=[shade(1, "ours"), shade(0.35, "the paper's")])
+        shades = {"ours": 1.0, "the paper's": 0.35}
+        axis.legend(handles=[axis.bar(0, 0, color="#777777", alpha=a, label=text) for text, a in shades.items()])
 
     return draw
 
 
-def pictures(of: settings.WredRio, measured: dict, results: dict) -> list[tuple[str, str, float, object]]:
+def pictures(of: settings.WredRio, measured: runs.Figures, results: runs.Results) -> list[drawing.Picture]:
     paper = {line.value: line.paper for line in rows.lines(of.row) if line.paper is not None}
-    group = lambda traffic: [case for case, chosen in of.case.items() if chosen.traffic == traffic]
+
+    def group(traffic: str) -> list[str]:
+        return [case for case, chosen in of.case.items() if chosen.traffic == traffic]
+
     raised = [case for case in group("bursts") if case.startswith("t11-")]
     traced = {
         f"{TRACED}.rio": ("figure-4a", "Figure 4a: averages at C1 under RIO-C, table 2, with the thresholds"),
