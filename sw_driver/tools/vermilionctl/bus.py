@@ -32,7 +32,8 @@ class Bus:
     """`read(offset)` and `write(offset, value)` of a subclass, as `C.Bus`; `broken` is why all reads give all ones."""
 
     def __init__(self, name: str, size: int):
-        self.name, self.broken = name, None
+        self.name = name
+        self.broken: BaseException | None = None
         kinds = dict(C.Bus._fields_)
         calls = [kinds["read"](self._read), kinds["write"](self._write), kinds["pause"]()]
         self.as_c = C.Bus(*calls, None, 0, min(size, ALL_ONES))
@@ -51,6 +52,12 @@ class Bus:
                 self.write(offset, value)
             except BaseException as error:
                 self.broken = error
+
+    def read(self, offset: int) -> int:
+        raise NotImplementedError
+
+    def write(self, offset: int, value: int):
+        raise NotImplementedError
 
     def close(self):
         pass

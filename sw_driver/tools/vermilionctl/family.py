@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from vermilion.hardware.driver_library import CARRIED, SOURCES
 
@@ -33,7 +34,8 @@ def message(name: str, nested: bool = False):
     """pyroute2's class of a set of attributes: a message, or a nest."""
     from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
 
-    held, table = {"prefix": ""}, [("unspec", "none")]
+    held: dict[str, Any] = {"prefix": ""}
+    table = [("unspec", "none")]
     if nested:
         held["nla_flags"] = NLA_F_NESTED  # the kernel refuses a nest without it
     for each in attributes(name):
@@ -65,7 +67,7 @@ def pairs(fields: dict) -> list:
 
 def plain(parsed) -> dict:
     """The other way round; what may come several times is always a list."""
-    out = {}
+    out: dict[str, Any] = {}
     for name, value in parsed["attrs"]:
         made = plain(value) if isinstance(value, dict) and "attrs" in value else value
         if name in ("lost", "entry"):

@@ -127,16 +127,16 @@ class Kernel:
 
     def load(self, path: str):
         has = self.has()
-        sizes = [has[name] for name in ("queues", "victims", "cells")]
+        queues, victims, cells = (has[name] for name in ("queues", "victims", "cells"))
         if self.egresses > 1 and egresses.given(path):
-            build = egresses.Build(*sizes, self.egresses, has["inputs"])
+            build = egresses.Build(queues, victims, cells, self.egresses, has["inputs"])
             asked = egresses.load(path, build)
             if asked.routes != egresses.routes(None, {}, build):
                 raise UserError(
                     f"{path}: routes is given; the kernel's module does not set it (in a NIC a frame's way is with the frame); registers do: --device pci:..."
                 )
             return programming.part(asked, self.egress, has["flows"], has["cells"], path)
-        made = config_file.load(path, *sizes, pool_elsewhere=self.egress > 0)
+        made = config_file.load(path, queues, victims, cells, pool_elsewhere=self.egress > 0)
         share = [0, 0, has["cells"]] if self.egresses > 1 else None
         return programming.on_egress(
             made, programming.fits(made, has["flows"], path), self.egress, self.egresses, share, path
@@ -149,7 +149,11 @@ class Kernel:
         table = {each["dscp"]: [each["queue"], each["colour"]] for each in classes.get("entry", [])}
         held.classes = [table.get(code, [0, 0]) for code in range(programming.CLASSES)]
         used = {queue for queue, _ in held.classes}
-        self.words, self.owners = {}, {"the port": lane.get("owner", 0), "the class table": classes.get("owner", 0)}
+        self.words: dict[int, bytes] = {}
+        self.owners: dict[int | str, int] = {
+            "the port": lane.get("owner", 0),
+            "the class table": classes.get("owner", 0),
+        }
         held.departures = False
         for each in self.ask("queue-get", {"ifindex": self.index}, True):
             number_, made = each["queue"], to_settings(each)
@@ -203,8 +207,8 @@ class Kernel:
             progress(done := done + 1, total)
         entries = [
             {"dscp": code, "queue": queue, "colour": colour}
-            for code, (queue, colour) in enumerate(wanted.classes)
-            if everything or before.classes[code] != [queue, colour]
+            for code, (queue, colour) in enumerate(wanted.classes or [])
+            if everything or before.classes is None or before.classes[code] != [queue, colour]
         ]
         if entries:
             self.tell("class-set", "the class table", entry=entries)
@@ -227,7 +231,8 @@ class Kernel:
 
     def lane_message(self, wanted: Record, before: Record | None) -> dict:
         """What lane-set has to name; nothing where all of it is as before."""
-        out, port = {}, wanted.port
+        out: dict[str, int] = {}
+        port = wanted.port
         if before is None or bytes(before.port) != bytes(port):
             out |= {"rate": port.rate, "burst": port.burst, "queues": port.queues // self.egresses}
         if wanted.ttl_option is not None and (before is None or before.ttl_option != wanted.ttl_option):

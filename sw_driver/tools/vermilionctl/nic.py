@@ -22,7 +22,7 @@ TX = ("bypass", "lane")  # of route.tx, in the order of their numbers
 RX = ("bypass", "host-lane", "forward", "drop")  # of route.rx
 SWITCH = ("off", "on")
 TIMES = ("own", "ptp")
-COUNTERS = ("taken", "for_drop", "for_eviction", "at_enqueue", "of_mac", "ptp")
+COUNTERS: tuple[str, ...] = ("taken", "for_drop", "for_eviction", "at_enqueue", "of_mac", "ptp")
 COUNTERS += ("forwarded", "rx_lost", "rx_cut", "rx_dropped")
 FIELDS = {"tx": ("port_route", TX), "rx": ("port_route", RX), "at_enqueue": ("port_completion", SWITCH)}
 

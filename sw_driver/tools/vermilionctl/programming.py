@@ -31,14 +31,14 @@ def of_config(config, path) -> Record:
     """What a whole configuration writes."""
     made, markers = Record(path), {marker.queue: marker for marker in config.marker}
     for queue in config.queue:
-        made.queues[queue.index] = (queue.name, queue_settings(queue, markers.get(queue.name)))
+        made.queues[queue.at] = (queue.name, queue_settings(queue, markers.get(queue.name)))
     made.port = C.Port(config.port.rate, config.port.burst.value, 1 + max(made.queues))
-    rest = next(queue.index for queue in config.queue if queue.default)
-    made.classes = [[rest, 0] for _ in range(CLASSES)]
+    rest = next(queue.at for queue in config.queue if queue.default)
+    classes = made.classes = [[rest, 0] for _ in range(CLASSES)]
     for queue in config.queue:
         for number, colour in enumerate(settings.COLOURS):
             for code in getattr(queue.dscp, colour):
-                made.classes[code] = [queue.index, number]
+                classes[code] = [queue.at, number]
     made.ttl_option, made.seed = [config.ttl_option.ip4, config.ttl_option.ip6], config.seed
     made.departures = any(held.average.update for _, held in made.queues.values())
     made.pool = config.pool.size.value if config.pool else 0
@@ -113,8 +113,8 @@ def number_of(record: Record, queue: str) -> int:
     for number, (name, _) in record.queues.items():
         if name == queue:
             return number
-    if (number := units.bare(queue)) in record.queues:
-        return number
+    if (bare := units.bare(queue)) is not None and bare in record.queues:
+        return bare
     known = ", ".join(f"{number} ({name})" for number, (name, _) in sorted(record.queues.items()))
     raise UserError(f"queue {queue} was not written from here; queues are {known}")
 
@@ -169,7 +169,7 @@ def change_pool(record: Record, pairs: list[tuple[str, str]]) -> Record:
         if name == "size":
             wanted.pool = held
         else:
-            wanted.share = list(wanted.share)
+            wanted.share = list(wanted.share or [])
             wanted.share[("reserve", "cap").index(name)] = held
     return wanted
 
@@ -190,6 +190,7 @@ def notes(record: Record, has_pool: bool) -> list[str]:
 def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:
     """`AF12=gold` or `AF12=gold,yellow`; `no-ip` is the class of frames without IP."""
     wanted = clone(record)
+    classes = wanted.classes or []
     for name, raw in pairs:
         queue, _, colour = raw.partition(",")
         if colour not in ("", *settings.COLOURS):
@@ -200,7 +201,7 @@ def change_classes(record: Record, pairs: list[tuple[str, str]]) -> Record:
             raise UserError(
                 f"{name} is no DSCP; legal are 0 to 63, AF11 to AF43, EF, CS0 to CS7, default and no-ip"
             ) from None
-        wanted.classes[code] = [number_of(record, queue), settings.COLOURS.index(colour or "green")]
+        classes[code] = [number_of(record, queue), settings.COLOURS.index(colour or "green")]
     return wanted
 
 

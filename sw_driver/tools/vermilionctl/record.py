@@ -20,6 +20,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from vermilion.hardware.driver_library import C
@@ -84,13 +85,27 @@ def locked(device: str, lane: int | str):
 class Record:
     """What was written: `port` (rate, burst, queues) or None, `queues` {number: (name, settings)}, the rest as in the file."""
 
-    def __init__(self, path: Path, egress: int = 0):
-        self.path, self.egress, self.port, self.queues = path, egress, None, {}
-        self.classes, self.ttl_option, self.seed, self.departures, self.last = None, None, None, None, None
-        self.pool = None  # bytes, 0: no pool
-        self.share = None  # of the pool, where there are several egresses: [reserve, cap] in bytes, cap 0: none; and the cells of the build
-        self.routes = None  # the egress of each input; of egress 0, if a file of all egresses gave it
+    def __init__(self, path: Path | None, egress: int = 0):
+        self.given_path, self.egress = path, egress
+        self.port: Any = None  # C.Port
+        self.queues: dict[int, tuple[str, Any]] = {}  # C.Queue
+        self.classes: list[list[int]] | None = None
+        self.ttl_option: list[int] | None = None
+        self.seed: int | None = None
+        self.departures: bool | None = None
+        self.last: int | None = None
+        self.pool: int | None = None  # bytes, 0: no pool
+        # Of the pool, where there are several egresses: reserve and cap in bytes, cap 0: none; and the cells of the build.
+        self.share: list[int] | None = None
+        self.routes: list[int] | None = None  # the egress of each input; of egress 0, if a file of all egresses gave it
         self.of_all = False  # the other egresses get theirs by the same command, and all were checked together
+
+    @property
+    def path(self) -> Path:
+        """The file of a record that has one."""
+        if self.given_path is None:
+            raise ValueError("a record that is to be written to a card has no file")
+        return self.given_path
 
     def text(self) -> str:
         port = self.port and [self.port.rate, self.port.burst, self.port.queues]

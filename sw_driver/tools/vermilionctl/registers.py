@@ -24,7 +24,7 @@ NO_IP = 64
 def definitions() -> dict[str, tuple[int, tuple[int, ...]]]:
     """Address and strides of each register."""
     text = (SOURCES / "vm_regs.h").read_text()
-    found = {}
+    found: dict[str, tuple[int, tuple[int, ...]]] = {}
     for name, address in re.findall(r"^#define VM_REG_(\w+) 0x(\w{4})u$", text, re.M):
         found[name.lower()] = (int(address, 16), ())
     for name, address, rest in re.findall(
@@ -55,8 +55,12 @@ def at(name: str, *indices: int) -> int:
 def queue(image) -> list[tuple[str, int, int]]:
     """(name, address, value) of the shadow record, in the order of addresses."""
     found = []
-    collect = VISIT(lambda _context, address, value: found.append((address, value)) or 0)
-    library().vm_queue_visit(ctypes.byref(image), collect, None)
+
+    def collect(_context, address: int, value: int) -> int:
+        found.append((address, value))
+        return 0
+
+    library().vm_queue_visit(ctypes.byref(image), VISIT(collect), None)
     return [(name_at(address), address, value) for address, value in sorted(found)]
 
 

@@ -11,6 +11,7 @@ On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select
 import ctypes
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import byref
 
@@ -21,7 +22,7 @@ from .errors import UserError
 
 
 @contextmanager
-def signals_wait():
+def signals_wait() -> Iterator[None]:
     """Signals that ask the command to end do so behind it: what it does in between is not left half done."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread runs handlers
         yield
@@ -34,8 +35,8 @@ def signals_wait():
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-    for number in came:
-        signal.raise_signal(number)
+    for late in came:
+        signal.raise_signal(late)
 
 
 class Registers:

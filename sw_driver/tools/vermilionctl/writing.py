@@ -89,7 +89,7 @@ class Writing:
         self.changed = [number for number in words if self.old.get(number) != bytes(words[number])]
         self.moved = self.fresh or port_words(record.port) != port_words(wanted.port)
         before = None if self.fresh else record.classes
-        asked = wanted.classes or []
+        asked: list[list[int]] = wanted.classes or []
         self.codes = [code for code, entry in enumerate(asked) if before is None or before[code] != entry]
         self.done, self.total = 0, len(self.changed) + len(self.codes) + 1
 
