@@ -112,7 +112,8 @@ def defines(preset: str) -> list[str]:
 
 def finish(commands: list[list[str]]):
     """Runs the commands, as many at once as there are processors."""
-    waiting, running = list(commands), []
+    waiting = list(commands)
+    running: list[subprocess.Popen] = []
     while waiting or running:
         while waiting and len(running) < (os.cpu_count() or 1):
             running.append(subprocess.Popen(waiting.pop()))

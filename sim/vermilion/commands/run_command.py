@@ -252,8 +252,8 @@ def run(**words):
     if asked.page and not unwritten:
         click.echo(f"report: {nearby(asked.page)}")
     if failures:
-        found = ["this run found a defect of Vermilion's, please report it:", *failures]
-        raise build.BuildError("\n  ".join(found + ([unwritten] if unwritten else [])))
+        told = ["this run found a defect of Vermilion's, please report it:", *failures]
+        raise build.BuildError("\n  ".join(told + ([unwritten] if unwritten else [])))
     if unwritten:
         raise build.BuildError(unwritten)
 

@@ -70,7 +70,7 @@ def boards_for(preset: str) -> list[Board]:
 
 def settings(preset: str) -> str:
     """The lines that a board's config.tcl sources."""
-    shape = app_presets.app(preset)
+    shape = app_presets.known(preset)
     known = "".join(f"#   {board.name}: fpga/mqnic/{board.variant}\n" for board in boards_for(preset))
     known = known or "#   (none is named for this preset)\n"
     lines = "".join(f'dict set params {name} "{value}"\n' for name, value in SETTINGS.items())

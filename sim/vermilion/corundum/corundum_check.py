@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-from vermilion.toolchain.app_presets import APP_ID, LEGAL, PRESETS, App, app, variants
+from vermilion.toolchain.app_presets import APP_ID, LEGAL, PRESETS, App, app, known, variants
 
 from .tcl import UNKNOWN, Script, Unreadable, number
 
@@ -61,7 +61,9 @@ class Settings:
     """The settings that a configuration gives its NIC, and what is wrong with them, a sentence each."""
 
     def __init__(self, params: dict):
-        self.params, self.wrong, self.notes = params, [], []
+        self.params = params
+        self.wrong: list[str] = []
+        self.notes: list[str] = []
 
     def number(self, name: str, default=None):
         """The number that `name` is set to; None, and a note, if it cannot be worked out."""
@@ -122,7 +124,7 @@ def check_block(settings: Settings):
 
 def check_preset(settings: Settings, preset: str):
     """What one build of the block wants."""
-    build = app(preset)
+    build = known(preset)
     check_shape(settings, preset, build)
 
 
@@ -295,7 +297,7 @@ def every(tree: Path) -> list[tuple[str, str, list[str], list[str]]]:
     found = sorted(path for path in top.rglob("config.tcl") if not ours(path.parent.name))
     if not found:
         raise Unreadable(f"{top} holds no config.tcl: {tree} is no Corundum tree")
-    rows = []
+    rows: list[tuple] = []
     for path in found:
         folder = str(path.parent.relative_to(top))
         try:

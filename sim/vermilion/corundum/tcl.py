@@ -78,7 +78,8 @@ def closing(text: str, at: int, last: str, first: str = "") -> int:
 
 def commands(text: str):
     """The commands of a script, each a list of words."""
-    at, words = 0, []
+    at = 0
+    words: list = []
     while at < len(text):
         char = text[at]
         if char in "\n;":
@@ -156,7 +157,10 @@ class Script:
     then), in order, for the commands named in `watched`."""
 
     def __init__(self, path: Path, watched: tuple = ()):
-        self.variables, self.params, self.seen, self.watched = {}, {}, [], watched
+        self.variables: dict = {}
+        self.params: dict = {}
+        self.seen: list = []
+        self.watched = watched
         self.run(path.read_text(errors="replace"), path.parent, True, 0)
 
     def run(self, text: str, folder: Path, sure: bool, depth: int):

@@ -181,7 +181,7 @@ def outputs(aiger: Path) -> list[int]:
 def abc() -> Path:
     """The program yosys-abc, which comes with pyosys."""
     found = importlib.util.find_spec("pyosys")
-    if not found:
+    if not found or not found.submodule_search_locations:
         raise build.BuildError("prove needs Yosys as a Python package: pip install pyosys")
     return Path(list(found.submodule_search_locations)[0]) / "yosys-abc"
 
@@ -286,7 +286,7 @@ def solve(command: list, properties: list[str], depth: int, progress, start: int
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as solver:
         try:
-            for line in solver.stdout:
+            for line in solver.stdout or ():
                 lines.append(line)
                 frame = re.match(r"\s*(\d+) \+ :", line)
                 if frame and progress:

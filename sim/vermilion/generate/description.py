@@ -17,8 +17,8 @@ SOURCE: Path = build.ROOT / "hw" / "regs" / "profile.yaml"
 HEAD = "Generated from hw/regs/profile.yaml by sim/vermilion/generate/profile.py. Do not edit."
 SPDX = "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0"
 KEEP = 64  # of a `dscp`: packets keep theirs
-TYPES = ("flag", "enum", "number", "count", "bytes", "packets", "length", "depth", "rate", "time", "dscp", "colours")
-TYPES += ("power",)
+TYPES: tuple[str, ...] = ("flag", "enum", "number", "count", "bytes", "packets", "length", "depth", "rate", "time")
+TYPES += ("dscp", "colours", "power")
 LONG = ("rate", "time")  # u64 in C; the others are u32, numbers struct vm_number
 EXACT = ("number", "power")
 

@@ -22,8 +22,8 @@ A_LINE = 10
 def written(value) -> str:
     """A C initialiser; members that are 0 are left out."""
     if isinstance(value, ctypes.Structure):
-        parts = [(name, written(getattr(value, name))) for name, _ in value._fields_]
-        shown = ", ".join(f".{name} = {part}" for name, part in parts if part not in ("0", "{}"))
+        members = [(field[0], written(getattr(value, field[0]))) for field in value._fields_]
+        shown = ", ".join(f".{name} = {part}" for name, part in members if part not in ("0", "{}"))
         return f"{{ {shown} }}" if shown else "{}"
     if isinstance(value, ctypes.Array):
         parts = [written(part) for part in value]
@@ -36,7 +36,12 @@ def words(queue, port) -> list[int]:
     out, held = [], C.QueueImage()
     visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
     library().vm_queue_convert(ctypes.byref(queue), ctypes.byref(port), ctypes.byref(held))
-    library().vm_queue_visit(ctypes.byref(held), visit(lambda _, __, word: out.append(word) or 0), None)
+
+    def take(_context, _address, word: int) -> int:
+        out.append(word)
+        return 0
+
+    library().vm_queue_visit(ctypes.byref(held), visit(take), None)
     return out
 
 

@@ -45,7 +45,7 @@ class Messages:
 
     def decode(self, of: str, data: bytes) -> dict:
         by_number = {number: each for number, each in self.sets[of].values()}
-        out = {}
+        out: dict = {}
         while data:
             length, number = struct.unpack_from("<HH", data)
             each, payload = by_number[number & 0x3FFF], data[4:length]

@@ -153,9 +153,9 @@ def checks(table: Table, kind: str | None = None) -> Iterator[str]:
             continue
         if not each.for_each and (made := range_check(each, f"s->{each.name}")):
             yield made
-    for each in table.fields:
-        if isinstance(each, Sub) and not each.names and each.table != "marker":
-            yield f'vm_{each.table}_ranges(&s->{each.table}, "{each.table}", fault)'
+    for part in table.fields:
+        if isinstance(part, Sub) and not part.names and part.table != "marker":
+            yield f'vm_{part.table}_ranges(&s->{part.table}, "{part.table}", fault)'
 
 
 def joined(found: list[str]) -> str:

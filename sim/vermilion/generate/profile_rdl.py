@@ -57,9 +57,9 @@ def word_lines(word: Word, tab: str) -> Iterator[str]:
     elif word.wide and word.count > 1:
         yield f"{tab}regfile {{"
         for at, (name, kind, text) in enumerate(halves(word)):
-            part = name.removeprefix(f"{word.name}_")
-            yield f"{tab}    {kind} {part} @ 0x{4 * at:X};"
-            yield f"{tab}    {part}->desc = {quoted(text)};"
+            half = name.removeprefix(f"{word.name}_")
+            yield f"{tab}    {kind} {half} @ 0x{4 * at:X};"
+            yield f"{tab}    {half}->desc = {quoted(text)};"
         yield f"{tab}}} {word.name}{array(word)};"
     elif word.wide:
         for at, (name, kind, text) in enumerate(halves(word)):

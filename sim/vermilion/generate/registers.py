@@ -221,7 +221,8 @@ def rows(r: Register) -> list[tuple[str, str, str, str, str]]:
 
 def sections(registers: list[Register]) -> list[tuple[list[tuple[str, str]], list[tuple]]]:
     """The map in the order of a page: headings, each a (path, description), and the rows of the table after them."""
-    found, shown = [([], [])], set()
+    found: list[tuple[list[tuple[str, str]], list[tuple]]] = [([], [])]
+    shown: set[str] = set()
     for r in registers:
         fresh = [group for group in r.groups if group[0] not in shown]
         if fresh:

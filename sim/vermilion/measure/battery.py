@@ -39,6 +39,7 @@ def run(seed: int, note) -> dict:
                 if len(cells) >= 6 and cells[5] in ("PASSED", "WEAK", "FAILED"):
                     row = {"test": cells[0], "ntuple": int(cells[1]), "samples": int(cells[2]), "runs": int(cells[3])}
                     rows.append(row | {"p": float(cells[4]), "verdict": cells[5].lower()})
+        assert draws.stdout and draws.stderr  # pipes
         draws.stdout.close()
         total = int(draws.stderr.read().split()[-1])
     return {"battery": "dieharder", "tests": TESTS, "seed": seed, "bytes": total, "rows": rows}

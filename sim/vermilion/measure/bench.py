@@ -10,6 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
+from vermilion.profile.record import Record
 from vermilion.simulation import simulate
 from vermilion.toolchain import build
 
@@ -26,7 +27,7 @@ SHORT = [shape for shape in SHAPES if shape[0] == 64]  # for builds for benches 
 FORMS = ("red", "ecn", "tail")  # of the victim search
 
 
-def once(program: Path, words: dict, frame: int, spread: str, colours: bool, packets: int, more: tuple = ()) -> dict:
+def once(program: Path, words: Record, frame: int, spread: str, colours: bool, packets: int, more: tuple = ()) -> dict:
     """The program's figures of one row; a disagreement of the model or a frame unaccounted for ends it as a defect."""
     with tempfile.TemporaryDirectory() as folder:
         record, stats = Path(folder) / "words.json", Path(folder) / "stats.json"

@@ -25,15 +25,18 @@ import dataclasses
 from fractions import Fraction
 
 from vermilion.configuration import config
+from vermilion.hardware.formats import probability
 from vermilion.profile import quantise
+from vermilion.profile.record import CardRecord, CurveRecord, LaneRecord, PortRecord, QueueRecord
 from vermilion.toolchain import build
+from vermilion.values.fields import COLOURS
 
 CLOCK_NS, CELL_BYTES = 4, 64
 QUEUES = 16
 MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
-UNSHAPED = {"cost": [0, 0], "burst": 0}
+UNSHAPED: PortRecord = {"cost": [0, 0], "burst": 0}
 LEAST_LIMIT = 4  # packets: a shaped queue waits for its turn
 ALPHA_8 = 11  # the code of a threshold of 8 times the free cells
 
@@ -48,7 +51,7 @@ def marker(kind: str, again: bool, aware: bool, rate: int, frame: int, packet_ns
     depth = lambda packets: f"{packets * frame}B"
     flow = {"increase": "factor", "ack": "green"} if again else {}
     buckets = {"length": "frame"}
-    fields = {
+    fields: dict[str, dict] = {
         "leaf": buckets | {"rate": rate // 2, "burst": depth(20)},
         "srtcm": buckets | {"cir": rate // 2, "cbs": depth(20), "ebs": depth(200), "colour_aware": aware},
         "trtcm": buckets
@@ -63,23 +66,22 @@ def marker(kind: str, again: bool, aware: bool, rate: int, frame: int, packet_ns
     return {"kind": kind} | fields[kind]
 
 
-def curve(limit: int) -> dict:
+def curve(limit: int) -> CurveRecord:
     """From p = 1/16 at an empty queue to 1 at the limit: no curve of the configuration's, so put into the record."""
     first = Fraction(1, 16)
     return {
         "on": 1, "min": 0, "max": 0, "end": limit, "inv1": [0, 0], "slope1": 0, "inv2": list(quantise.inverse(limit)),
-        "base2": quantise.probability(first), "slope2": quantise.probability(1 - first), "square2": [0, 0],
+        "base2": probability(first), "slope2": probability(1 - first), "square2": [0, 0],
     }  # fmt: skip
 
 
 def codes(queue: int, queues: int) -> dict:
     return {
-        name: [d for d in range(64) if d % queues == queue and d % 3 == colour]
-        for colour, name in enumerate(config.COLOURS)
+        name: [d for d in range(64) if d % queues == queue and d % 3 == colour] for colour, name in enumerate(COLOURS)
     }
 
 
-def card(shape: build.Preset, frame: int, spread: str) -> dict:
+def card(shape: build.Preset, frame: int, spread: str) -> CardRecord:
     """The record of a lane with several egresses, everything on.
 
     Each egress has sixteen queues as above, with the markers in turn and ECN; where the build has the search each loss of a curve is a contest.
@@ -97,11 +99,12 @@ def card(shape: build.Preset, frame: int, spread: str) -> dict:
     words = quantise.card(configs, [i % shape.egresses for i in range(shape.inputs)], share)
     longest = -(-frame // CELL_BYTES)
     outside = shape.inputs * (2 * longest + 40) + shape.egresses * (2 * longest + 3)
-    words["pool"] = {"size": shape.cells - outside, "cap": [0] * shape.egresses}
-    words["pool"]["reserve"] = [words["pool"]["size"] // 2 // shape.egresses] * shape.egresses
+    size, count = shape.cells - outside, shape.egresses
+    words["pool"] = {"size": size, "cap": [0] * count, "reserve": [size // 2 // count] * count}
     for queue in words["queues"]:
         queue["alpha"] = ALPHA_8
-    return with_curves(words, limit)
+    with_curves(words["queues"], limit)
+    return words
 
 
 def limit_of(shape: build.Preset, frame: int, spread: str) -> int:
@@ -110,16 +113,17 @@ def limit_of(shape: build.Preset, frame: int, spread: str) -> int:
     return max(1, shape.cells // 2 // -(-frame // CELL_BYTES) // queues)
 
 
-def with_curves(words: dict, limit: int) -> dict:
-    for queue in words["queues"]:
-        queue["colour"] = [{"curve": [curve(limit)] * 2, "ecn_own": 0}] * len(config.COLOURS)
-    return words
+def with_curves(queues: list[QueueRecord], limit: int) -> None:
+    for queue in queues:
+        queue["colour"] = [{"curve": [curve(limit)] * 2, "ecn_own": 0}] * len(COLOURS)
 
 
-def record(shape: build.Preset, frame: int, spread: str, kind: str) -> dict:
+def record(shape: build.Preset, frame: int, spread: str, kind: str) -> LaneRecord:
     """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed` or `none`."""
     words = quantise.hardware(parsed(shape, frame, spread, kind))
-    return with_curves(words, limit_of(shape, frame, spread)) | {"port": UNSHAPED}
+    with_curves(words["queues"], limit_of(shape, frame, spread))
+    words["port"] = UNSHAPED
+    return words
 
 
 def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict | None = None) -> config.Config:
@@ -136,28 +140,26 @@ def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict |
             each | {"name": str(i), "index": i * (shape.queues // queues), "dscp": codes(i, queues)}
             for i in range(queues)
         ],
-        "marker": [],
     }
+    markers: list[dict] = []
     for i in range(queues if kind != "none" else 0):
         mixed, again = kind == "mixed", kind == "mixed" and i >= len(MARKERS)
         one = MARKERS[i % len(MARKERS)] if mixed else kind
-        asked["marker"].append(
-            {"queue": str(i)} | marker(one, again, again or not mixed, rate // share, frame, ns * share)
-        )
-    return config.parse(asked, shape.queues, shape.victims)
+        markers.append({"queue": str(i)} | marker(one, again, again or not mixed, rate // share, frame, ns * share))
+    return config.parse(asked | {"marker": markers}, shape.queues, shape.victims)
 
 
-def search(shape: build.Preset, frame: int, form: str) -> dict:
+def search(shape: build.Preset, frame: int, form: str) -> LaneRecord:
     """The same for a queue with the victim search."""
     limit = shape.cells // 2 // -(-frame // CELL_BYTES)
     rate = 8 * 10**9 * frame // frame_ns(shape, frame)
-    queue = {"name": "0", "default": True, "limit_packets": f"{limit}p", "victim": "nearest"}
+    queue: dict[str, object] = {"name": "0", "default": True, "limit_packets": f"{limit}p", "victim": "nearest"}
     queue |= {"average": {"weight": 1, "unit": "packet"}}
     half = limit // 2
     if form == "red":
-        queue |= dict.fromkeys(config.COLOURS, {"curve": "red", "min": half, "max": half, "p": 1})
+        queue |= dict.fromkeys(COLOURS, {"curve": "red", "min": half, "max": half, "p": 1})
     elif form == "ecn":
-        queue |= {"ecn": True} | dict.fromkeys(config.COLOURS, {"curve": "gentle", "min": 0, "max": half, "p": 1})
+        queue |= {"ecn": True, **dict.fromkeys(COLOURS, {"curve": "gentle", "min": 0, "max": half, "p": 1})}
     else:
         queue |= {"victim_window": WINDOW}
     asked = {"port": {"rate": int(rate * PORT[form]), "burst": f"{2 * frame}B"}, "queue": [queue]}

@@ -16,6 +16,7 @@ import click
 from vermilion.configuration import config
 from vermilion.console.screen import say, working
 from vermilion.profile import quantise
+from vermilion.profile.record import LaneRecord
 from vermilion.toolchain import build
 from vermilion.values.fields import COLOURS
 
@@ -98,7 +99,7 @@ def profile(rng, name: str, shape: build.Preset, rate: int) -> tuple[dict, dict 
     return out, marker(rng, name, rate) if rng.random() < 0.7 else None
 
 
-def records(preset: str, seed: int, count: int = PROFILES) -> list[dict]:
+def records(preset: str, seed: int, count: int = PROFILES) -> list[LaneRecord]:
     """Configurations that differ in their queues' profiles alone."""
     rng, shape = random.Random(seed), (build.FOR_BENCHES | build.PRESETS)[preset]
     frame = FRAMES.get(preset, CELL_BYTES)
@@ -106,11 +107,13 @@ def records(preset: str, seed: int, count: int = PROFILES) -> list[dict]:
     dscp = lambda q: {name: [d for d in range(64) if d % QUEUES == q and d % 3 == c] for c, name in enumerate(COLOURS)}
     made = []
     for _ in range(count):
-        asked = {"port": {"rate": min(stream // 2, 200 * 10**9)}, "queue": [], "marker": []}
+        queues: list[dict] = []
+        markers: list[dict] = []
         for q in range(QUEUES):
             queue, mark = profile(rng, str(q), shape, stream // QUEUES)
-            asked["queue"].append({"name": str(q), "dscp": dscp(q), **queue})
-            asked["marker"] += [mark] if mark else []
+            queues.append({"name": str(q), "dscp": dscp(q), **queue})
+            markers += [mark] if mark else []
+        asked = {"port": {"rate": min(stream // 2, 200 * 10**9)}, "queue": queues, "marker": markers}
         made.append(quantise.hardware(config.parse(asked, shape.queues, shape.victims)))
     return made
 
@@ -127,7 +130,7 @@ def campaign(
         command += ["--frame-bytes", FRAMES.get(preset, CELL_BYTES)]
         last = ""
         with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
-            for last in process.stdout:
+            for last in process.stdout or ():
                 if last.startswith("progress "):
                     progress(*map(int, last.split()[1:]))
     if process.returncode not in (0, 1) or not last.startswith("{"):

@@ -17,6 +17,7 @@ from vermilion.console import narrow
 from vermilion.profile import quantise
 from vermilion.simulation import simulate
 from vermilion.toolchain import build
+from vermilion.values.fields import COLOURS
 
 PAGE = build.ROOT / "docs" / "results" / "distance-drops.md"
 SHIPPED = build.ROOT / "sim" / "captures" / "default.pcapng"
@@ -24,7 +25,7 @@ VICTIMS = ("arriving", "nearest")
 LOSSES = ("early", "forced", "tail", "evicted")
 CURVE = {"curve": "gentle", "min": 10, "max": 50, "p": 0.1}
 ALL = {"name": "all", "default": True}
-RED = ALL | {"limit_packets": "200 packets"} | dict.fromkeys(config.COLOURS, CURVE)
+RED = ALL | {"limit_packets": "200 packets"} | dict.fromkeys(COLOURS, CURVE)
 TAIL, WINDOW = ALL | {"limit_packets": "50 packets"}, 16
 SETTLED, FEWEST, PASSES = 20, 100, 64
 

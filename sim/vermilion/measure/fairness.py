@@ -9,6 +9,7 @@ import json
 import random
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from vermilion.configuration import config
@@ -24,7 +25,7 @@ DRIFT = 1e-4  # of a clock, either way
 PAGE = build.ROOT / "docs" / "results" / "redp-fairness.md"
 
 # Where in the period each flow's packets lie. At the same place flows come in the order of their numbers.
-PHASES = {
+PHASES: dict[str, tuple[float, ...] | None] = {
     "even": tuple(i / FLOWS for i in range(FLOWS)),
     "random, kept": None,
     "one and five": (0, 0.5, 0.5, 0.5, 0.5, 0.5),
@@ -62,7 +63,7 @@ def arrivals(pattern: str, load: float, seed: int = 1, packets: int = PACKETS) -
                 time += own if pattern == "drifting" else rng.expovariate(1 / period)
                 every.append((int(time), flow))
         return sorted(every)[:packets]
-    phases = PHASES.get(pattern) or PHASES["all at once"]
+    phases: Sequence[float] = PHASES.get(pattern) or [0.0] * FLOWS
     if pattern == "random, kept":
         phases = [rng.random() for _ in range(FLOWS)]
     out = []
@@ -111,12 +112,12 @@ def measure(made: Path, note=lambda *_: None) -> list[dict]:
     rows = []
     for done, (pattern, load) in enumerate((p, x) for p in PATTERNS for x in LOADS):
         note(done, len(PATTERNS) * len(LOADS))
-        row = {"pattern": pattern, "load": load, **{name: [] for name in MARKERS}}
+        demoted: dict[str, list[list[int]]] = {name: [] for name in MARKERS}
         for seed in SEEDS:
             packets = arrivals(pattern, load, seed)
             for name in MARKERS:
-                row[name].append(demotions(made, name, packets, seed))
-        rows.append(row)
+                demoted[name].append(demotions(made, name, packets, seed))
+        rows.append({"pattern": pattern, "load": load, **demoted})
     return rows
 
 

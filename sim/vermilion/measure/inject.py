@@ -18,6 +18,7 @@ import click
 from vermilion.configuration import config_file
 from vermilion.console.screen import say, working
 from vermilion.profile import quantise
+from vermilion.profile.record import LaneRecord
 from vermilion.simulation import simulate
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
@@ -69,7 +70,7 @@ def listed(program: Path) -> list[dict]:
     return json.loads(done.stdout)["faults"] + injection_captures.listed()
 
 
-def record(scenario: Scenario) -> dict:
+def record(scenario: Scenario) -> LaneRecord:
     shape = build.shape(scenario.preset)
     return quantise.hardware(config_file.load(scenario.config, shape.queues, shape.victims, shape.cells))
 
@@ -85,7 +86,7 @@ def play(program: Path, scenario: Scenario, faults: list[str], places: int, prog
         command += ["--first", first]
         last = ""
         with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
-            for last in process.stdout:
+            for last in process.stdout or ():
                 if last.startswith("progress "):
                     progress(*map(int, last.split()[1:]))
     if process.returncode or not last.startswith("{"):

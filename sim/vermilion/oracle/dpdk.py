@@ -12,6 +12,7 @@ from statistics import fmean
 
 from vermilion.configuration import config
 from vermilion.profile import quantise
+from vermilion.profile.record import LaneRecord
 from vermilion.toolchain import build
 
 from . import floyd, lanes, linux
@@ -27,7 +28,7 @@ SEED = 20233
 def version() -> str:
     text = (ARCH / "rte_build_config.h").read_text() + (HEADERS / "rte_version.h").read_text()
     parts = [re.search(rf"RTE_VER_{part} (\d+)", text) for part in ("YEAR", "MONTH", "MINOR")]
-    return "{}.{:02}.{}".format(*(int(part[1]) for part in parts)) if all(parts) else "of this system"
+    return "{}.{:02}.{}".format(*(int(part[1]) for part in parts if part)) if all(parts) else "of this system"
 
 
 def compiled(name: str, text: str, command: list, sources: list, say) -> Path:
@@ -56,7 +57,7 @@ def red_program(say=build.quiet) -> Path:
 RATES = (10**7, 10**8, 10**9, 2 * 10**9, 4 * 10**9)
 
 
-def meter_case(number: int, kind: str, fault) -> tuple[dict, list[int], int]:
+def meter_case(number: int, kind: str, fault) -> tuple[LaneRecord, list[int], int]:
     """A hardware record, the others' numbers, and the greater rate."""
     rng = random.Random(f"{SEED} {kind} {number}")
     cir = rng.choice(RATES[:4])

@@ -48,9 +48,10 @@ class Estimators:
 
     def __init__(self, shared: bool, weight: float, packet_ns: float, integer: bool):
         self.shared, self.weight, self.packet_ns, self.integer = shared, weight, packet_ns, integer
-        self.avg, self.idle_since = [0.0] * COLOURS, [0] * COLOURS  # None: not idle
+        self.avg = [0.0] * COLOURS
+        self.idle_since: list[float | None] = [0] * COLOURS  # None: not idle
 
-    def arrive(self, now: int, colour: int, queued: list[int], restart: bool) -> float:
+    def arrive(self, now: float, colour: int, queued: list[int], restart: bool) -> float:
         for e in (0,) if self.shared else range(colour, COLOURS):
             length = sum(queued) if self.shared else sum(queued[: e + 1])
             since = self.idle_since[e]
@@ -66,7 +67,7 @@ class Estimators:
         for e in (0,) if self.shared else range(colour, COLOURS):
             self.idle_since[e] = None
 
-    def left(self, now: int, colour: int, queued: list[int], by_colour: bool):
+    def left(self, now: float, colour: int, queued: list[int], by_colour: bool):
         if self.shared:
             if queued[colour] == 0 if by_colour else sum(queued) == 0:
                 self.idle_since[0] = now
@@ -119,7 +120,8 @@ def simulate(packets, curves: list[Curve], shared: bool, rules, seed: int, servi
     rng = random.Random(f"dsred {seed}")
     estimators = Estimators(shared, 0.002, packet_ns, integer="integer" in rules)
     spacing = [(Ns2Drops if "drops" in rules else LaneDrops)(rng) for _ in curves]
-    queue, queued, free_at, out = deque(), [0, 0], 0.0, Seen([0, 0], [0, 0], [0.0, 0.0])
+    queue: deque[int] = deque()
+    queued, free_at, out = [0, 0], 0.0, Seen([0, 0], [0, 0], [0.0, 0.0])
 
     def send(now: float):
         colour = queue.popleft()

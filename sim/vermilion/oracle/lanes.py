@@ -15,7 +15,9 @@ from pathlib import Path
 from vermilion.configuration import config
 from vermilion.hardware.formats import AVG_FRAC, IDLE_FRAC, PROB_FRAC, value
 from vermilion.profile import quantise
+from vermilion.profile.record import LaneRecord
 from vermilion.toolchain import build
+from vermilion.values.fields import COLOURS
 
 HERE = build.ROOT / "sim" / "oracles"
 SECOND = 10**9
@@ -54,7 +56,7 @@ class Lane:
     """A queue behind a port, as a user configures it, and as the hardware has it."""
 
     asked: dict
-    record: dict
+    record: LaneRecord
 
     @property
     def exact(self) -> tuple[float, float, float]:
@@ -96,7 +98,9 @@ class Lane:
 def decision(words: list[int]) -> Decision:
     head, each = words[:6], words[6:15]
     avg, p = head[4] / 2**AVG_FRAC, head[5] / 2**PROB_FRAC
-    return Decision(*head[:4], avg, p, tuple(each[0::3]), tuple(each[1::3]), tuple(each[2::3]), words[15])
+    return Decision(
+        head[0], head[1], head[2], head[3], avg, p, tuple(each[0::3]), tuple(each[1::3]), tuple(each[2::3]), words[15]
+    )
 
 
 def feed(command: list, text: str) -> str:
@@ -118,7 +122,7 @@ def program(say=build.quiet) -> Path:
     return made
 
 
-def clean(asked: dict) -> dict:
+def clean(asked: dict) -> LaneRecord:
     return quantise.hardware(config.parse(asked))
 
 
@@ -136,12 +140,13 @@ def lane(rate: str | int, average: dict, fault=None, **queue) -> Lane:
 def red(low, high, p, curve="red") -> dict:
     """The three colours with one curve."""
     each = {"curve": curve, "min": low, "max": high, "p": p}
-    return dict.fromkeys(config.COLOURS, each)
+    return dict.fromkeys(COLOURS, each)
 
 
 def random_packets(seed, count: int, rate: int, load: float, sizes=(60, 1500), burst: int = 1) -> list[Packet]:
     """Poisson arrivals of bursts at `load` times `rate` (bit/s), of random colours; sizes are uniform."""
-    rng, now, out = random.Random(f"packets {seed}"), 1000.0, []
+    rng, now = random.Random(f"packets {seed}"), 1000.0
+    out: list[Packet] = []
     mean_ns = 8 * SECOND * sum(sizes) / 2 / rate / load
     while len(out) < count:
         number = min(rng.randint(1, 2 * burst - 1), count - len(out))

@@ -32,12 +32,12 @@ def sources(say=build.quiet) -> Path:
 
     def make(root: Path):
         guest.apt(root, root / "log", "apt-get", "-q", "download", PACKAGE)
-        version = re.search(r"_(.+?)_", next(iter((root / "debs").glob("*.deb"))).name)[1]
+        version = next(iter((root / "debs").glob("*.deb"))).name.split("_")[1]
         unpacked = root / "debs" / "unpacked"
         guest.unpack(root / "debs", unpacked)
         archive = next(unpacked.glob("usr/src/*.tar.xz"))
         names = [f"*/{name}" for name in WANTED]
-        command = ["tar", "xJf", archive, "-C", root, "--strip-components=1", "--wildcards", *names]
+        command = ["tar", "xJf", str(archive), "-C", str(root), "--strip-components=1", "--wildcards", *names]
         subprocess.run(command, check=True)
         shutil.rmtree(unpacked)
         (root / "version").write_text(version)
@@ -76,7 +76,7 @@ class Red:
         average = {"weight": 2.0**-wlog, "idle_packet": avpkt}
         self.lane = lanes.lane(rate, average, fault, **lanes.red(low, high, p), **queue)
         self.scale, self.low, self.high, self.p = 2**wlog, low, high, p
-        self.words = [low, high, wlog, round(p * MOST), avpkt, rate]
+        self.words: list[float] = [low, high, wlog, round(p * MOST), avpkt, rate]
 
     def linux(self, made: Path, events: list[tuple[int, int, int]], seed: int = SEED) -> list[tuple[float, int]]:
         """(average in bytes, action) of each packet."""
@@ -192,14 +192,14 @@ def told(made: Path, count: int) -> list[tuple[str, str]]:
         rate = {"10Mbit": 10**7, "10Gbit": 10**10}[of.rate]
         red = Red(rate, 5000, 15_000, 0.1, 9)
         decisions = red.lane.decisions(of.packets(6000), SEED)[200:]
-        theirs = red.linux(made, events(red.lane.decisions(of.packets(6000), SEED)))[200:]
+        linux = red.linux(made, events(red.lane.decisions(of.packets(6000), SEED)))[200:]
         number = lambda averages: next((str(i) for i, avg in enumerate(averages) if avg < red.low), "never")
-        pair = number(d.avg for d in decisions), number(avg for avg, _ in theirs)
+        pair = number(d.avg for d in decisions), number(avg for avg, _ in linux)
         out.append((f"packets until the average is below min: {of.name}", f"lane {pair[0]}, Linux {pair[1]}"))
     for p in (0.02, 0.1):
-        ours, theirs = drawn(made, p, count, "geometric")
-        pair = f"lane {fmean(ours):.1f}, Linux {fmean(theirs):.1f}"
-        out.append((f"mean gap between drops at p = {p}, lane with geometric spacing (the driver's default)", pair))
+        gap, their_gap = (fmean(found) for found in drawn(made, p, count, "geometric"))
+        text = f"lane {gap:.1f}, Linux {their_gap:.1f}"
+        out.append((f"mean gap between drops at p = {p}, lane with geometric spacing (the driver's default)", text))
     return out
 
 

@@ -22,25 +22,25 @@ from . import live, markers, plots, points, tables, timeline
 class Page:
     """Headings, with the table of contents they make."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.body: list[str] = []
         self.contents: list[tuple[str, str, list]] = []
         self.failures: list[str] = []
         self.digest: list[str] = []
         self.drawn = False  # by the browser
 
-    def section(self, name: str, title: str):
+    def section(self, name: str, title: str) -> None:
         self.contents.append((name, title, []))
         self.body.append(f'<h2 id="{name}">{escape(title)}</h2>')
 
-    def part(self, name: str, title: str):
+    def part(self, name: str, title: str) -> None:
         self.contents[-1][2].append((name, title))
         self.body.append(f'<h3 id="{name}">{escape(title)}</h3>')
 
-    def text(self, text: str, kind: str = ""):
+    def text(self, text: str, kind: str = "") -> None:
         self.body.append(f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>")
 
-    def figure(self, name: str, caption: str, height: float, draw):
+    def figure(self, name: str, caption: str, height: float, draw: plots.Draw) -> None:
         svg = plots.figure(name, escape(caption, quote=True), height, draw)
         self.body.append(f'<figure><div class="plot">{svg}</div><figcaption>{escape(caption)}</figcaption></figure>')
 
@@ -49,7 +49,7 @@ class Page:
         self.drawn = True
         self.body.append(f"<figure>{live.plot(name, caption, data)}<figcaption>{escape(caption)}</figcaption></figure>")
 
-    def details(self, title: str, inner: str):
+    def details(self, title: str, inner: str) -> None:
         self.body.append(f"<details><summary>{escape(title)}</summary>{inner}</details>")
 
     def html(self, title: str) -> str:
@@ -126,7 +126,7 @@ def summary(made: Page, config: Config, record: dict, stats: dict, about):
     names = [("engine", ""), ("preset", ""), ("packets", ",d"), ("bytes", ",d"), ("seconds", ".6g"), ("clocks", ",d")]
     names += [("input_stalled_clocks", ",d"), ("wall_seconds", ".3g"), ("packets_per_second", ",.0f")]
     names += [("clocks_per_second", ",.0f")]
-    text = {
+    words = {
         "engine": "engine",
         "preset": "build of the lane",
         "packets": "packets decided on",
@@ -139,7 +139,7 @@ def summary(made: Page, config: Config, record: dict, stats: dict, about):
     }
     if about:
         made.body.append(tables.table(["what", "which"], [], [list(pair) for pair in about]))
-    rows = [[text.get(n, n), format(stats[n], form)] for n, form in names if n in stats]
+    rows = [[words.get(n, n), format(stats[n], form)] for n, form in names if n in stats]
     made.body.append(tables.table(["what"], ["figure"], rows))
     if stats.get("warnings"):
         made.part("warnings", "Warnings")
@@ -252,9 +252,7 @@ def curves(made: Page, config: Config, record: dict, binned: dict, trace):
         caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average"
         caption += f" in {q.average.unit}s."
         caption += " Dashed and diamonds: ECT and CE packets, by their own ECN curve." if own else ""
-        made.figure(
-            f"plot-curve-{q.index}", caption, 3.0, lambda f, q=q: plots.drop_curves(f, q, kept[q.index], binned)
-        )
+        made.figure(f"plot-curve-{q.index}", caption, 3.0, lambda f: plots.drop_curves(f, q, kept[q.index], binned))
         if q.index not in judged:
             made.body.append("</details>")
     if binned:

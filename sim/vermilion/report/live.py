@@ -25,7 +25,8 @@ def library() -> tuple[str, str, str]:
             names = [
                 [n for n in jar.namelist() if n.startswith("META-INF/resources/") and n.endswith(f)] for f in FILES
             ]
-            return tuple(jar.read(only).decode() for (only,) in names)
+            first, second, third = (jar.read(only).decode() for (only,) in names)
+            return first, second, third
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         if build.INSTALLED:
             raise UserError(

@@ -3,7 +3,7 @@
 Colours are never told by colour alone: yellow and red areas are hatched, marks have shapes of their own.
 """
 
-from vermilion.configuration.config import COLOURS
+from vermilion.values.fields import COLOURS
 
 from . import marker_points as found
 from .plots import _TEXT, EVENTS_MAX, FATES, FEW, INK, LINES_MAX, broken, plain, scaled_time, thinned
@@ -115,7 +115,7 @@ def shares(figure_, m, seen: found.MarkerSeen):
         ("yellow packets promoted", (high, depth), found.promotion, seen.promoted, "green"),
     ):
         axis.plot(ends, [rule(m, level) for level in ends], color=INK[colour], linewidth=1.4, label=f"eq. (1): {name}")
-        bins = binned.filled(FEW)
+        bins = [] if binned is None else binned.filled(FEW)
         if bins:
             limits = [b.interval for b in bins]
             spread = [[max(0.0, b.rate - at) for b, (at, _) in zip(bins, limits, strict=True)]]

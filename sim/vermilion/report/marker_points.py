@@ -10,10 +10,11 @@ import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vermilion.configuration.config import COLOURS
 from vermilion.configuration.markers import Marker
 from vermilion.hardware.formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
 from vermilion.profile import marker_image
+from vermilion.profile.record import MarkerRecord
+from vermilion.values.fields import COLOURS
 
 from .points import POLICED, Binned
 
@@ -27,7 +28,8 @@ class Decimated:
     """Keeps every k-th of a stream; k doubles when there is no more room."""
 
     def __init__(self, room: int = KEPT):
-        self.kept, self.seen, self.every, self.room = [], 0, 1, room
+        self.kept: list = []
+        self.seen, self.every, self.room = 0, 1, room
 
     def add(self, item):
         if self.seen % self.every == 0:
@@ -49,7 +51,7 @@ class FlowSeen:
 @dataclass
 class MarkerSeen:
     edges: list[float]  # of the spans, ns since the run's start
-    held: dict  # the marker's registers
+    held: MarkerRecord  # the marker's registers
     came: list[list[int]] = field(default_factory=lambda: [[0] * SPANS for _ in COLOURS])  # bytes
     left: list[list[int]] = field(default_factory=lambda: [[0] * SPANS for _ in COLOURS])
     dropped: list[int] = field(default_factory=lambda: [0] * SPANS)
@@ -62,13 +64,13 @@ class MarkerSeen:
 
 def demotion(m: Marker, level: float) -> float:
     """Eq. (1) of P0 for a green packet, in bytes; 0 at T_L and above, so always where T_L is 0."""
-    low = m.in_bytes(m.low)
+    low = m.in_bytes(m.depth("low"))
     return (low - level) / low * m.given("max_demote") if level < low else 0.0
 
 
 def promotion(m: Marker, level: float) -> float:
     """Eq. (1) of P0 for a yellow packet, in bytes; 0 at T_H and below, so always where T_H is the depth."""
-    high, depth = m.in_bytes(m.high), m.in_bytes(m.bucket)
+    high, depth = m.in_bytes(m.depth("high")), m.in_bytes(m.depth("bucket"))
     return (min(level, depth) - high) / (depth - high) * m.given("max_promote") if high < min(level, depth) else 0.0
 
 
@@ -92,7 +94,7 @@ def collect(markers: dict[int, Marker], stats: dict, trace) -> dict[int, MarkerS
         edges = [longest * i / SPANS for i in range(SPANS + 1)]
         seen = out[index] = MarkerSeen(edges, marker_image.marker_record(m))
         if m.kind == "redp":
-            low, high, depth = (m.in_bytes(x) for x in (m.low, m.high, m.bucket))
+            low, high, depth = (m.in_bytes(m.depth(name)) for name in ("low", "high", "bucket"))
             seen.demoted, seen.promoted = Binned(cuts(0, low)), Binned(cuts(high, depth))
     for q in stats.get("queues", []):
         for flow in q.get("marker", {}).get("busiest", [])[:FLOWS] if q["index"] in out else []:
@@ -137,7 +139,7 @@ def tokens(seen: MarkerSeen, level: int, mark: tuple, span: int, size: int):
     counts = seen.level_spans[span] or [0, 0.0, held, held]
     seen.level_spans[span] = [counts[0] + 1, counts[1] + held, min(counts[2], held), max(counts[3], held)]
     covered = level >= (size << SHAPER_FRAC) * mant >> shift
-    if seen.demoted is None or not covered:
+    if seen.demoted is None or seen.promoted is None or not covered:
         return
     if came == 0 and level < seen.held["low_threshold"] << SHAPER_FRAC and not (dropped and left == 0):
         seen.demoted.add(held, left == 1)

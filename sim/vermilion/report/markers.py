@@ -3,9 +3,10 @@
 Counters come from the run's JSON, everything over time from the trace (`marker_points`); figures: `marker_plots`.
 """
 
-from vermilion.configuration.config import COLOURS, Config
+from vermilion.configuration.config import Config
 from vermilion.profile import marker_image
 from vermilion.simulation.show import EVENT_TEXT, FLOW_EVENTS
+from vermilion.values.fields import COLOURS
 
 from . import marker_plots, marker_points, plots, tables
 
@@ -30,7 +31,7 @@ BUCKET = {
 def section(made, config: Config, stats: dict, trace):
     """The whole section on `made` (a Page); nothing where no queue has a marker."""
     by_name = {m.queue: m for m in config.marker}
-    markers = {q.index: by_name[q.name] for q in config.queue if q.name in by_name}
+    markers = {q.at: by_name[q.name] for q in config.queue if q.name in by_name}
     if not markers:
         return
     made.section("markers", "Markers")
@@ -51,9 +52,9 @@ def section(made, config: Config, stats: dict, trace):
         made.body.append(events(by_flow, stats))
     queues = {q["index"]: q for q in stats.get("queues", [])}
     for q in config.queue:
-        if q.index in markers:
-            made.part(f"marker-{q.index}", f"{q.name}: {KINDS[markers[q.index].kind]}")
-            of_queue(made, q, markers[q.index], queues.get(q.index, {}), seen.get(q.index))
+        if q.at in markers:
+            made.part(f"marker-{q.index}", f"{q.name}: {KINDS[markers[q.at].kind]}")
+            of_queue(made, q, markers[q.at], queues.get(q.at, {}), seen.get(q.at))
 
 
 def events(queues: list[dict], stats: dict) -> str:
@@ -185,10 +186,10 @@ def flow_figure(made, queue, m, marker: dict, seen):
         for time, event, average, burst in flow.events.kept
     ]
     if rows:
-        heads = [["flow", f"time, {unit}", "event"], ["A_Y behind it", "L_Y behind it"]]
+        left, right = ["flow", f"time, {unit}", "event"], ["A_Y behind it", "L_Y behind it"]
         every = max(flow.events.every for flow in seen.flows.values())
         title = "Events of these flows" + (f", of some flows one in {every:,}" if every > 1 else "")
-        made.details(title, tables.table(*heads, [row for _, row in sorted(rows)]))
+        made.details(title, tables.table(left, right, [row for _, row in sorted(rows)]))
 
 
 def flow_table(made, m, marker: dict):

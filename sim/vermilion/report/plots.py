@@ -7,15 +7,20 @@ configuration names is read as mathematics.
 import io
 import os
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from vermilion.configuration.config import COLOURS
 from vermilion.console.narrow import cut
 from vermilion.console.screen import any_glyph
 from vermilion.profile import curves, quantise
 from vermilion.toolchain import build
+from vermilion.values.fields import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INK = {"green": "#2e9e43", "yellow": "#c99300", "red": "#d8403a"}
 FATES = {
@@ -42,8 +47,9 @@ LINES_MAX, EVENTS_MAX = 2500, 900  # points of a line, verdicts drawn, each a qu
 MOST_CELLS = 32  # of a queue's name in a figure
 FEW = 10  # an operating point of fewer decisions says nothing and is not drawn
 FAMILIES = {"red": "RED", "gentle": "gentle RED", "exred": "ExRED"}
+Draw = Callable[["Figure"], None]  # draws on an empty figure
 _TEXT, _GRID = "#010203", "#040506"  # stand for currentColor
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "text.parse_math": False,
     "axes.unicode_minus": False,
     "svg.fonttype": "none",
@@ -69,7 +75,7 @@ _STYLE = {
 }
 
 
-def figure(name: str, label: str, height: float, draw) -> str:
+def figure(name: str, label: str, height: float, draw: Draw) -> str:
     """Runs `draw(figure)` on an empty figure 9 inches wide and gives it as an <svg> with ids that begin with `name`."""
     os.environ.setdefault("MPLCONFIGDIR", str(build.HOME / "matplotlib"))
     import matplotlib
@@ -82,7 +88,7 @@ def figure(name: str, label: str, height: float, draw) -> str:
     return inlined(out.getvalue(), name, label)
 
 
-def picture(path: Path, height: float, draw):
+def picture(path: Path, height: float, draw: Draw) -> None:
     """The same as a PNG for a page that is read where there are no scripts and styles; on white."""
     os.environ.setdefault("MPLCONFIGDIR", str(build.HOME / "matplotlib"))
     import matplotlib

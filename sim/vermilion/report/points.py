@@ -15,9 +15,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vermilion.configuration.config import COLOURS
 from vermilion.hardware.formats import AVG_FRAC
 from vermilion.profile.quantise import curve_of
+from vermilion.profile.record import CurveRecord
+from vermilion.values.fields import COLOURS
 
 ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)  # verdicts, docs/architecture.md
 CONFIDENCE = 0.999
@@ -62,7 +63,7 @@ class Binned:
         return [b for b in self.bins if b.decisions >= least]
 
 
-def edges(curve: dict) -> list[float]:
+def edges(curve: CurveRecord) -> list[float]:
     low, high, end = curve["min"], curve["max"], curve["end"]
     first = {low + (high - low) * i / 5 for i in range(6)}
     return sorted(first | {high + (end - high) * i / 3 for i in range(4)})

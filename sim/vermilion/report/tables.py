@@ -3,12 +3,14 @@
 import json
 from html import escape
 
-from vermilion.configuration.config import COLOURS, Config
+from vermilion.configuration.config import Config
 from vermilion.configuration.markers import FIELDS
+from vermilion.hardware.formats import exact
 from vermilion.profile import quantise
 from vermilion.profile.settings import DEFAULT_QUANTUM
 from vermilion.simulation.show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
 from vermilion.values import units
+from vermilion.values.fields import COLOURS
 
 from .plots import INK, class_end, duration
 from .points import Binned
@@ -118,7 +120,7 @@ def drop_curves(config: Config) -> str:
                     rows.append(head + [""] * 5)
                     continue
                 low, high, end = quantise.thresholds(curve, q)
-                p = quantise.exact(curve.p)
+                p = exact(curve.p or 0)
                 rate = float(quantise.effective(q.spacing, p))
                 rows.append(head + [f"{low:,}", f"{high:,}", f"{end:,}", f"{curve.p:g}", f"{rate:.4g}"])
     right = ["min", "max", "end", "p at max", "early rate at that p"]

@@ -5,8 +5,8 @@ Times are whole nanoseconds since the run's start. A null in a line is a break.
 
 import math
 
-from vermilion.configuration.config import COLOURS
 from vermilion.profile.quantise import curve_of
+from vermilion.values.fields import COLOURS
 
 from .plots import EVENTS_MAX, INK, LINES_MAX, VERDICT_MARKS, broken, scaled_time, thinned
 
@@ -32,8 +32,8 @@ def data(record: dict, samples: list, events: list, start_ns: int, longest_ns: i
         share = max(1, EVENTS_MAX * len(of_kind) // max(1, len(events)))
         kept = {e[0]: e for e in thinned(of_kind, share)}.values()
         if kept:
-            own = {"t": [e[0] - start_ns for e in kept], "v": [round(place(e, packets), 2) for e in kept]}
-            kinds.append({"label": name, "shape": shape, "c": "".join(str(e[2]) for e in kept)} | own)
+            at = {"t": [e[0] - start_ns for e in kept], "v": [round(place(e, packets), 2) for e in kept]}
+            kinds.append({"label": name, "shape": shape, "c": "".join(str(e[2]) for e in kept)} | at)
     out = {
         "kind": "time",
         "measure": "packets" if packets else "bytes",
@@ -47,7 +47,7 @@ def data(record: dict, samples: list, events: list, start_ns: int, longest_ns: i
 def series(points: list[tuple[int, float]], span: int) -> dict:
     """Times and values, the breaks of `broken` half way through each silence."""
     times, values = broken([time for time, _ in points], [value for _, value in points], span)
-    out = {}
+    out: dict[float, float | None] = {}
     for i, (time, value) in enumerate(zip(times, values, strict=True)):
         if math.isnan(value):
             out[(times[i - 1] + time) // 2] = None

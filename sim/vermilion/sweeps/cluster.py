@@ -20,7 +20,7 @@ def packages(note) -> Path:
     """The folder of the packages, first fetched and then on the module path of this process and those that it starts."""
     target = build.HOME / "dask" / hashlib.sha256(WANTED.read_bytes()).hexdigest()[:12]
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
-    command += ["--target", target, "-r", WANTED]
+    command += ["--target", str(target), "-r", str(WANTED)]
     with build.locked("dask-lock"):
         action = lambda: build.run(command, build.BUILD / "dask.log")
         build.step(target, build.digest([WANTED]), lambda text: note(text, "fetching", "fetched"), "Dask", action)

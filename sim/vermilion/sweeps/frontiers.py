@@ -6,6 +6,7 @@ the same last name and always the same value are one, so that `red.p` and `exred
 
 import fnmatch
 import math
+from collections.abc import Sequence
 from statistics import fmean
 
 from vermilion.console.narrow import cut
@@ -17,7 +18,7 @@ MOST_CELLS = 24, 200  # of a value in a label; beside the cursor
 MOST_LABEL = 48  # cells of a label
 
 
-def frontier(points: list[tuple[float, float]], better: list[str]) -> list[tuple[float, float]]:
+def frontier(points: list[tuple[float, float]], better: Sequence[str]) -> list[tuple[float, float]]:
     """Those that no other beats: one that is better in one coordinate and no worse in the other. By their first coordinate."""
     sign = [1 if each == "low" else -1 for each in better]
     out, best = [], math.inf

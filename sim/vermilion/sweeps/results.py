@@ -42,7 +42,7 @@ def records(rows: list[plan.Row], folder: Path) -> list[dict[str, float]]:
     for row in rows:
         name = (row.key, row.run.name, id(row.point.of))
         if name not in seen:
-            seen[name] = figures(row, runs.stored(folder / "runs" / f"{row.key}.json")["results"])
+            seen[name] = figures(row, runs.results(folder / "runs" / f"{row.key}.json"))
         out.append(seen[name])
     return out
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from vermilion.experiments import settings
+from vermilion.experiments.rows import Experiment
 from vermilion.values import units
 from vermilion.values.fields import Strict, UserError, read_toml
 
@@ -77,7 +78,7 @@ class Sweep(Strict):
 @dataclass(frozen=True)
 class Point:
     values: dict[str, Any]
-    of: settings.Experiment
+    of: Experiment
 
 
 def where(values: dict[str, Any]) -> str:

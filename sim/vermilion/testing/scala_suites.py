@@ -40,7 +40,10 @@ def suites() -> list[str]:
             raise build.BuildError(
                 f"{path}: a suite must begin with a line `class NAME extends AnyFunSuite` or AnyFlatSpec"
             )
-        found += [(-len(text), re.search(r"^package (\S+)$", text, re.M)[1] + f".{name}") for name in named]
+        package = re.search(r"^package (\S+)$", text, re.M)
+        if package is None:
+            raise build.BuildError(f"{path}: a suite must have a line `package NAME`")
+        found += [(-len(text), f"{package[1]}.{name}") for name in named]
     return [name for _, name in sorted(found)]
 
 
@@ -52,7 +55,8 @@ class Suites:
     """
 
     def __init__(self, names: list[str], folder: Path):
-        self.names, self.folder, self.servers = deque(names), folder, []
+        self.names, self.folder = deque(names), folder
+        self.servers: list[Server] = []
         self.header = precompiled()
         self.command = chisel.java(SERVER, tests=True)
         self.words = ["-R", str(chisel.test_classes()), "-oWD", "-u", str(folder / "junit")]
