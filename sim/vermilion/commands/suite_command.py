@@ -18,11 +18,11 @@ from vermilion.values.fields import UserError
 def test(parts, expression, marker, failed, first, seed):
     """Runs every test, or the PARTS named: parts of the suite, files test_*.py, or single tests, FILE::TEST.
 
-    Parts: format-scala, format-cpp, format-python, lint-cpp, lint-python, lint-imports, lint-shell, lint-spelling,
-    python, scala, cocotb. format is all formatters and linters; quick is format and those tests of python that need no
-    RTL. Shards of python: python-main, guests, proofs; of cocotb: cocotb-a, cocotb-b. -k, -m, --lf and --seed are for
-    pytest: python, cocotb, their shards, quick and files; if no PARTS are named, python and cocotb run. Logs and JUnit
-    files: .vermilion/test.
+    Parts: format-scala, format-cpp, format-python, lint-cpp, lint-python, lint-imports, lint-types, lint-shell,
+    lint-spelling, python, scala, cocotb. format is all formatters and linters; quick is format and those tests of
+    python that need no RTL. Shards of python: python-main, guests, proofs; of cocotb: cocotb-a, cocotb-b. -k, -m, --lf
+    and --seed are for pytest: python, cocotb, their shards, quick and files; if no PARTS are named, python and cocotb
+    run. Logs and JUnit files: .vermilion/test.
     """
     from vermilion.testing import suite
 

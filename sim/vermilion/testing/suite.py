@@ -172,7 +172,7 @@ def pytest(targets: list[str], log: Path, choice: Choice = EVERYTHING) -> Count:
     command += [*targets, f"--junitxml={result}", *choice.words()]
     # Tests of a file share what they build. More workers than cores: some wait, for a build of another's or for a guest.
     waiting = 1 if any(target.startswith(PYTEST["cocotb"]) for target in targets) else 2
-    command += ["-n", build.CORES + waiting, "--dist", "loadfile", "--no-loadscope-reorder"]
+    command += ["-n", str(build.CORES + waiting), "--dist", "loadfile", "--no-loadscope-reorder"]
     status = execute(command, log, choice=choice)
     if status == NOTHING_COLLECTED and choice.options():
         return Count()
@@ -215,7 +215,7 @@ def interleave(items, first: tuple[str, ...] = ()):
     """Puts files of quick tests between those of slow ones: a core has work while a file waits for what another one builds, and the end is short.
     `first`: names of slow files that come before the others.
     """
-    files = {}
+    files: dict[Path, list] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
     slow = [file for file, held in files.items() if not all(item.get_closest_marker(QUICK) for item in held)]
@@ -274,6 +274,7 @@ def parts(choice: Choice = EVERYTHING) -> dict:
         out["lint-cpp"] = lambda log: one(cpp_lint.run, log)
     out["lint-python"] = lambda log: formatter([*RUFF, "check", "-q", *python], log)
     out["lint-imports"] = lambda log: formatter([tool("lint-imports"), "--no-cache"], log, variables=IMPORTABLE)
+    out["lint-types"] = lambda log: formatter([tool("mypy")], log)
     out["lint-shell"] = lambda log: formatter([tool("shellcheck"), *shell_sources()], log)
     out["lint-spelling"] = lambda log: formatter([tool("codespell"), *texts()], log)
     out["python"] = lambda log: pytest([PYTEST["python"]], log, choice)
@@ -298,13 +299,14 @@ def reformat(say) -> int:
     cpp = c_sources()
     python = [folder for folder in ("sim", "cocotb_tests", "fpga", "sw_driver") if build.files(folder, "*.py")]
     status = 0
-    for name, command in {
+    commands: dict[str, list] = {
         "Scala": chisel.mill("hw.reformat"),
         "Scala tests": chisel.mill("hw.test.reformat"),
         "C++": ["clang-format", "-i", *cpp],
         "Python": [*RUFF, "format", "-q", *python],
         "imports": [*RUFF, "check", "-q", "--select", "I", "--fix", *python],
-    }.items():
+    }
+    for name, command in commands.items():
         say(f"formatting {name} ...")
         log = LOGS / "format.log"
         if execute(command, log):
