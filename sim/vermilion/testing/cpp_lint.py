@@ -32,7 +32,7 @@ def lane_headers() -> Path:
     out = build.BUILD / PRESET / "headers"
     verilog = sorted(folder.glob("*.sv"))
     command = ["verilator", "--cc", "-Wno-fatal", "--prefix", build.PREFIX, "--top-module", build.top_module(folder)]
-    command += ["--Mdir", out]
+    command += ["--Mdir", str(out)]
     with build.locked(f"{PRESET}-headers.lock"):
         key = build.digest(verilog, *command, build.verilator_version())
         build.step(out, key, build.quiet, "", lambda: build.run([*command, *verilog], out.with_suffix(".log")))
