@@ -62,9 +62,9 @@ class PushOutBench(Bench):
         self.turn += 1
         curve = {"red": mb.red_curve(1, 16, 0.5), "ecn": mb.red_curve(1, 8, 0.5, end=100, b1=0.5)}.get(form)
         fields = {"limit": FREE, "limit_packets": limit_packets, "distance": DISTANCE, "ecn": form == "ecn"}
-        fields |= {"nearest": form != "arriving", "by_colour": form != "arriving" and self.random.randrange(2)}
+        fields |= {"victim": form != "arriving", "victim_by_colour": form != "arriving" and self.random.randrange(2)}
         if form == "tail":
-            fields |= {"last": 1 + self.random.randrange(16), "limit_packets": min(limit_packets, 12)}
+            fields |= {"victim_window": 1 + self.random.randrange(16), "limit_packets": min(limit_packets, 12)}
         return mb.queue(masks=(7, 7, 7), curves=[curve] * 3 if curve else [], **fields)
 
     def peek(self, name: str) -> int:

@@ -24,20 +24,11 @@ RUN = library()
 def harness(tmp_path_factory):
     """The harness's own register writes of a record, by its C++ code without the Verilated lane."""
     program = tmp_path_factory.mktemp("harness") / "register_writes"
-    sources = ["tests/driver/register_writes.cpp", "harness/control_access.cpp"]
-    sources += ["model/config_json.cpp", "model/image_reader.cpp", "model/random.cpp"]
-    command = [
-        "g++",
-        *build.CXX_FLAGS,
-        *("-ffunction-sections", "-Wl,--gc-sections"),
-        *build.MODEL_FLAGS,
-        *("-I", "sim/harness"),
-    ]
-    subprocess.run(
-        [*command, "-o", program, *("sim/" + name for name in sources), build.driver_library()],
-        check=True,
-        cwd=build.ROOT,
-    )
+    model = [f"model/{name}.cpp" for name in ("config_json", "image_reader", "random")]
+    sources = ["sim/" + name for name in ("tests/driver/register_writes.cpp", "harness/control_access.cpp", *model)]
+    command = ["g++", *build.CXX_FLAGS, "-ffunction-sections", "-Wl,--gc-sections", *build.MODEL_FLAGS]
+    command += ["-Isim/harness", "-o", program, *sources, build.driver_library()]
+    subprocess.run(command, check=True, cwd=build.ROOT)
 
     def writes(record):
         text = subprocess.run([program], input=json.dumps(record), capture_output=True, text=True, check=True).stdout

@@ -67,7 +67,7 @@ def test_ageing_ends_at_zero_and_never_grows():
 
 
 def floyd(avg, q, w):
-    return avg + floor(Fraction(w.m, 2 ** (8 + w.s)) * (q * 2**16 - avg))
+    return avg + floor(Fraction(w.mant, 2 ** (8 + w.shift)) * (q * 2**16 - avg))
 
 
 MASKS = {"WRED": (7, 7, 7), "RIO-C": (1, 3, 7), "two-precedence RIO": (1, 7, 7), "RIO-DC": (1, 2, 4)}

@@ -129,37 +129,6 @@ def test_every_member_of_a_queues_settings_has_a_name():
     assert [*members(settings.defaults())] == [field.path for field in BY_NAME.values()]
 
 
-# What `set` and records took before 0.1.0, and the same now.
-OLD = {
-    "weight=0.5": {"average.weight": "0.5"},
-    "average_kind=wred": {"average.kind": "wred"},
-    "unit_packets=1": {"average.unit": "packet"},
-    "update_depart=on": {"average.update": "both"},
-    "limit_bytes=9KB": {"limit": "9000"},
-    "curve.red.marks.kind=gentle": {"red.ecn.curve": "gentle"},
-    "nearest=1": {"victim": "nearest"},
-    "remove_ttl_option=1": {"ttl_option": "remove"},
-    "distance_share=1": {"distance.share": "true"},
-    "marker.kind=flow marker.flow_kind=wpm": {"marker.kind": "wpm"},
-    "marker.kind=flow": {"marker.kind": "nm"},
-    "marker.kind=leaf marker.flow_kind=nm": {"marker.kind": "leaf"},
-    "marker.alpha_eighths=3": {"marker.alpha": "0.375"},
-    "marker.initial_average=2.5": {"marker.a0": "2.5"},
-    "marker.by_factor=1": {"marker.increase": "factor"},
-    "marker.drop_colours=red": {"marker.drop": "red"},
-    "marker.ip_length=1": {"marker.length": "ip"},
-}
-
-
-@pytest.mark.parametrize("old", OLD)
-def test_settings_by_old_names_are_those_by_new_ones(old):
-    pairs = [tuple(word.split("=")) for word in old.split()]
-    changed, read = settings.defaults(), settings.from_dict(dict(pairs))
-    settings.change(changed, pairs)
-    wanted = settings.as_dict(settings.defaults()) | OLD[old]
-    assert settings.as_dict(changed) == settings.as_dict(read) == wanted
-
-
 def test_apply_leaves_in_the_card_what_check_says(bench):
     rng = random.Random(SEED)
     for number in range(12):
