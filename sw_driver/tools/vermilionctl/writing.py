@@ -37,9 +37,9 @@ def check(lane, record: Record, wanted: Record, words: dict):
         if number >= lane.has.queues:
             whose = "an egress of this build" if lane.several else "this build"
             raise UserError(f"queue {number}: {whose} has queues 0 to {lane.has.queues - 1}")
-        if words[number].nearest and number >= lane.has.victims:
+        if words[number].victim and number >= lane.has.victims:
             raise UserError(
-                f"queue {number}: nearest is 1; this build can do that in {lane.has.victims} queues, from 0"
+                f"queue {number}: victim is nearest; this build can do that in {lane.has.victims} queues, from 0"
             )
     check_share(lane, record, wanted)
     if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
