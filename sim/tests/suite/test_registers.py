@@ -65,7 +65,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "of, name", [(registers.LANE, "shadow.colour[3].curve[2].min_th"), (registers.APP, "port[8].taken.low")]
+    "of, name", [(registers.LANE, "shadow.colour[3].curve[2].min"), (registers.APP, "port[8].taken.low")]
 )
 def test_pages(tmp_path, of, name):
     """`regs` writes each map as one HTML file that needs neither scripts nor other files, and as Markdown, with every register."""

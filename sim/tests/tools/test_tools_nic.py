@@ -147,7 +147,7 @@ def test_blocks_of_before_say_nothing_of_ways(function):
 def test_lanes_behind_the_block_are_driven_as_on_any_card(function):
     assert ctl(WHERE, "--lane", 2, "apply", CONFIG)[0] == 0
     wanted = programming.of_config(config_file.load(CONFIG), None)
-    for name, at, word in lane_registers.queue(wanted.words(5)):
+    for name, at, word in lane_registers.queue(wanted.image(5)):
         assert function.word((3 << 16) + at) == word, name
         assert function.word((2 << 16) + at) != word or word == Lane().words[at], "another lane was written"
 

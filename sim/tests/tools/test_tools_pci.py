@@ -20,7 +20,7 @@ def test_a_configuration_reaches_the_bar(function):
     assert ctl(WHERE, "apply", CONFIG)[0] == 0
     bar = (function / "resource0").read_bytes()
     wanted = programming.of_config(config_file.load(CONFIG), None)
-    for name, at, word in registers.lane_wide(wanted) + registers.queue(wanted.words(5)):
+    for name, at, word in registers.lane_wide(wanted) + registers.queue(wanted.image(5)):
         assert struct.unpack_from("<I", bar, at)[0] == word, name
     assert struct.unpack_from("<I", bar, registers.at("commit"))[0] == 1
     assert ctl(WHERE, "dump")[1].splitlines() == registers.lines(registers.table(wanted))
