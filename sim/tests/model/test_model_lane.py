@@ -29,6 +29,19 @@ def queue(index, **fields):
     return record | fields
 
 
+def colours(curve):
+    """The curve for drops of each colour; packets with ECN take theirs from it, too."""
+    full = dict.fromkeys(("on", "min", "max", "end", "slope1", "base2", "slope2"), 0)
+    full |= dict.fromkeys(("inv1", "inv2", "square2"), [0, 0])
+    return [{"curve": [full | curve, full], "ecn_own": 0}] * 3
+
+
+# No marker; red packets leave with DSCP 12.
+REMARKS_RED = dict.fromkeys(("kind", "colour_aware", "length", "out", "drop", "packet", "p_drop", "meter"), 0)
+REMARKS_RED |= {"cost": [[0, 0]] * 2, "burst": [0, 0], "low_threshold": 0, "high_threshold": 0}
+REMARKS_RED |= {"demote": [0, 0], "promote": [0, 0], "remark": [{"dscp": 0, "on": 0}] * 2 + [{"dscp": 12, "on": 1}]}
+
+
 def record(*queues, rate=RATE, **fields):
     """DSCP 8 q + c goes to queue q and colour c."""
     table = [[min(d // 8, len(queues) - 1), min(d % 8, 2)] for d in range(64)]
@@ -39,7 +52,7 @@ def record(*queues, rate=RATE, **fields):
 @pytest.mark.parametrize("rate", [64_000, 10**6, 10**9, 10**10])
 @pytest.mark.parametrize("where", ["port", "queue"])
 def test_shapers_keep_their_rate_within_a_thousandth(rate, where):
-    shaped = queue(0, cost=list(cost(rate)), burst_ns=500) if where == "queue" else queue(0)
+    shaped = queue(0, cost=list(cost(rate)), burst=500) if where == "queue" else queue(0)
     lane, count, size = Lane(record(shaped, rate=rate if where == "port" else None)), 2000, 777
     for _ in range(count):
         assert lane.arrive(0, frame(0, size)) == ENQUEUE
@@ -50,7 +63,7 @@ def test_shapers_keep_their_rate_within_a_thousandth(rate, where):
 
 def test_a_burst_is_what_the_shaper_lets_through_at_once():
     """1 Gb/s, 1000 B: 8 us a packet; 40 us of credit are five packets more."""
-    lane = Lane(record(queue(0, cost=list(cost(RATE)), burst_ns=40_000), rate=None))
+    lane = Lane(record(queue(0, cost=list(cost(RATE)), burst=40_000), rate=None))
     for _ in range(20):
         lane.arrive(10**6, frame(0, 1000))
     sent = [s.time for s, _ in lane.drain()]
@@ -83,7 +96,7 @@ def test_round_robin_shares_bytes_as_the_quanta_say(sizes):
 
 
 def test_a_shaped_queue_does_not_hold_up_the_others():
-    lane = Lane(record(queue(0, cost=list(cost(10**6)), burst_ns=1), queue(1)))
+    lane = Lane(record(queue(0, cost=list(cost(10**6)), burst=1), queue(1)))
     for _ in range(100):
         lane.arrive(0, frame(0, 1000))
         lane.arrive(0, frame(8, 1000))
@@ -95,8 +108,7 @@ def test_every_frame_is_sent_or_counted_byte_for_byte():
     rng = random.Random(8)
     curve = {"on": 1, "min": 2, "max": 10, "end": 12, "inv1": [2**17, 12], "slope1": 2**31, "inv2": [2**17, 10]}
     curve |= {"base2": 2**31, "slope2": 2**31, "square2": [0, 0]}
-    curves = [{"drop": curve, "ecn_own": 0}] * 3
-    queues = [queue(i, curves=curves, ecn=1, limit_packets=15, spacing=i % 3, update=i % 2) for i in range(8)]
+    queues = [queue(i, colour=colours(curve), ecn=1, limit_packets=15, spacing=i % 3, update=i % 2) for i in range(8)]
     lane, came, verdicts, time = Lane(record(*queues, buffer_cells=600)), {}, Counter(), 0
     for number in range(20000):
         time += rng.randrange(9000)
@@ -147,7 +159,7 @@ def test_frames_without_room_too_long_bad_or_empty():
 
 
 def test_classes_colours_and_remarking():
-    config = record(queue(0, remark=[-1, -1, 12]), queue(1, limit_packets=0))
+    config = record(queue(0, marker=REMARKS_RED), queue(1, limit_packets=0))
     config["dscp"][10] = [0, 2]
     lane = Lane(config)
     assert lane.arrive(0, frame(8, 100)) == TAIL
@@ -166,7 +178,7 @@ def test_the_same_seed_gives_the_same_run():
     curve |= {"base2": 0, "slope2": 0, "square2": [0, 0]}
 
     def run(seed):
-        lane = Lane(record(queue(0, curves=[{"drop": curve, "ecn_own": 0}] * 3), seed=seed))
+        lane = Lane(record(queue(0, colour=colours(curve)), seed=seed))
         return [lane.arrive(i * 100, frame(0, 100)) for i in range(2000)]
 
     assert run(1) == run(1) != run(2)

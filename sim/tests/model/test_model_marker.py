@@ -107,6 +107,6 @@ def test_a_bucket_survives_the_wrap_of_time_and_a_clock_set_back():
 
 
 def test_actions_drop_by_outgoing_colour():
-    config = marker(TRTCM, (10**9, 10**8), (8_000, 80_000), drop_colours=1 << RED)
+    config = marker(TRTCM, (10**9, 10**8), (8_000, 80_000), drop=1 << RED)
     model = Model(config)
     assert [model.mark(0, GREEN, 1000).policed for _ in range(2)] == [0, 1]

@@ -81,7 +81,7 @@ def test_no_colour_changes_in_the_balanced_region_and_every_green_turns_yellow_w
 def test_p_drop_is_the_droppers_rate_in_the_demotion_region_and_nowhere_else(p):
     """And what it leaves is demoted as eq. (1) says: the two draws are independent."""
     count, fields, drop = 10_000, MARKERS["P0"], round(p * 2**16)
-    model, draws = Model(redp(**fields, drop=drop, meter=1000)), lane_draws(3)
+    model, draws = Model(redp(**fields, p_drop=drop, meter=1000)), lane_draws(3)
     for part in INSIDE:
         level, dropped, demoted = inside(model.config, "demotion", part), 0, 0
         for draw in islice(draws, count):
@@ -119,7 +119,7 @@ YELLOWS = {
 def test_the_dropper_rests_for_the_meters_time_behind_a_yellow_packet_that_came(before, late):
     """`late`: ns behind the last packet before, or behind the meter's end."""
     count, drop = 3000, 2**14
-    model, draws = Model(redp(drop=drop, meter=METER)), lane_draws(4)
+    model, draws = Model(redp(p_drop=drop, meter=METER)), lane_draws(4)
     packets = NO_YELLOW.get(before) or YELLOWS.get(before, [])
     last = max((time for time, _ in packets), default=0)
 
@@ -143,7 +143,7 @@ def test_the_dropper_rests_for_the_meters_time_behind_a_yellow_packet_that_came(
 
 
 def test_the_dropper_acts_only_in_the_demotion_region_and_while_no_yellow_came():
-    model = Model(redp(drop=65536, meter=METER))
+    model = Model(redp(p_drop=65536, meter=METER))
     model.fill()
     assert not model.mark(START, GREEN, 45_000, 0).policed  # 60 packets: not in the region
     assert not model.mark(START, GREEN, 100, 0).policed  # 15 packets: not below the threshold

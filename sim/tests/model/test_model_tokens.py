@@ -61,7 +61,7 @@ class Books:
         """(colour, policed) by RFC 2697, RFC 2698 and P0; the accounts as the packet leaves them. The first packet starts the meter."""
         self.yellow = self.time if self.yellow is None else self.yellow
         c, a, b = self.c, self.a, self.b
-        price, other = ((length << 16) * each.m >> each.s for each in c.cost)
+        price, other = ((length << 16) * each.mant >> each.shift for each in c.cost)
         best = colour if c.colour_aware else GREEN
         out, dropped = RED, False
         if c.kind == LEAF:
@@ -80,7 +80,11 @@ class Books:
                     b.take(other)
         elif colour <= YELLOW:
             odds = c.promote if colour else c.demote
-            reach, low, high = (draw >> 16) * odds.m << 26 >> odds.s, c.low_threshold << 16, c.high_threshold << 16
+            reach, low, high = (
+                (draw >> 16) * odds.mant << 26 >> odds.shift,
+                c.low_threshold << 16,
+                c.high_threshold << 16,
+            )
             if colour == YELLOW:
                 self.yellow = self.time
                 out = GREEN if a.covers(price) and a.level > high + reach else YELLOW
@@ -118,7 +122,7 @@ def test_tokens_are_conserved_exactly_over_a_million_packets_with_thousands_of_b
     print("seed 5")
     second = {SRTCM: 2 * DEPTH, TRTCM: DEPTH}.get(kind, 0)
     config = marker(kind, (RATE, RATE // 2 if kind == TRTCM else RATE), (DEPTH, second), meter=5000)
-    costs = [(each.m, each.s) for each in config.cost]
+    costs = [(each.mant, each.shift) for each in config.cost]
     low, drop = DEPTH // 4, 2**14
     config.high_threshold, config.demote, config.promote = DEPTH * 3 // 4, span(2 * low), span(2 * low)
     model, books, time = Model(config), Books(config), 0

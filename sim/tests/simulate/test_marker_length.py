@@ -30,10 +30,10 @@ def said(packet, length, six=False):
 @pytest.mark.parametrize("tags", [NONE, ONE, TWO])
 def test_an_ip_packet_counts_without_link_headers_and_padding(tags):
     for pad in (0, 6, 60):
-        assert counted(MACS + tags + IP4 + ip4() + bytes(pad), ip_length=1) == 40
-        assert counted(MACS + tags + IP6 + ip6() + bytes(pad), ip_length=1) == 60
+        assert counted(MACS + tags + IP4 + ip4() + bytes(pad), length=1) == 40
+        assert counted(MACS + tags + IP6 + ip6() + bytes(pad), length=1) == 60
         assert counted(MACS + tags + IP4 + ip4() + bytes(pad)) == 14 + len(tags) + 40 + pad
-        assert counted(MACS + tags + IP4 + ip4() + bytes(pad), ip_length=1, packet_bytes=500) == 500
+        assert counted(MACS + tags + IP4 + ip4() + bytes(pad), length=1, packet=500) == 500
 
 
 @pytest.mark.parametrize("tags", [NONE, ONE, TWO])
@@ -42,19 +42,19 @@ def test_a_length_that_lies_counts_at_most_what_the_frame_holds(tags):
         room = size - 14 - len(tags)
         for length in (1, 40, room - 1, room, room + 1, 65535):
             if 0 < length < 65536:
-                assert counted(MACS + tags + IP4 + said(ip4(), length), size, ip_length=1) == min(length, room)
+                assert counted(MACS + tags + IP4 + said(ip4(), length), size, length=1) == min(length, room)
             payload = length - 40
             if 0 < payload < 65496:
-                assert counted(MACS + tags + IP6 + said(ip6(), payload, True), size, ip_length=1) == min(length, room)
-        assert counted(MACS + tags + IP4 + said(ip4(), 0), size, ip_length=1) == room  # offloads, jumbograms
-        assert counted(MACS + tags + IP6 + said(ip6(), 0, True), size, ip_length=1) == room
+                assert counted(MACS + tags + IP6 + said(ip6(), payload, True), size, length=1) == min(length, room)
+        assert counted(MACS + tags + IP4 + said(ip4(), 0), size, length=1) == room  # offloads, jumbograms
+        assert counted(MACS + tags + IP6 + said(ip6(), 0, True), size, length=1) == room
 
 
 @pytest.mark.parametrize("tags", [NONE, ONE, TWO])
 def test_what_is_not_ip_counts_from_its_fifteenth_byte(tags):
     frame = MACS + tags + b"\x08\x06" + bytes(46)
-    assert counted(frame, ip_length=1) == len(frame) - 14
-    assert counted(bytes(14), ip_length=1) == 0 and counted(bytes(9), ip_length=1) == 0
+    assert counted(frame, length=1) == len(frame) - 14
+    assert counted(bytes(14), length=1) == 0 and counted(bytes(9), length=1) == 0
 
 
 DEFAULTS = {"srtcm": 1, "trtcm": 1, "leaf": 0, "redp": 0}

@@ -121,7 +121,7 @@ def test_check_shows_what_is_remarked(tmp_path):
         ('"AF14"', ['remark is "AF14"', "0 to 63"]),
         ("64", ["remark is 64"]),
         ("true", ["remark is true"]),
-        ("[10]", ["remark is [10]"]),
+        ("[10]", ["remark is a list"]),
         ("{ green = 99 }", ["remark.green is 99", "AF11 to AF43"]),
         ('{ gren = "AF11" }', ["remark.gren", 'did you mean "green"']),
         ("-1", ["remark is -1"]),

@@ -115,7 +115,7 @@ class Reference:
         if colour == RED:
             return RED, False
         odds = self.c.demote if colour == GREEN else self.c.promote
-        span = Fraction((draw >> 16) * odds.m << 26 >> odds.s, 2**16)
+        span = Fraction((draw >> 16) * odds.mant << 26 >> odds.shift, 2**16)
         if colour == GREEN:
             metered = time - self.yellow <= self.c.meter
             if tokens < low and not metered and draw % 2**16 < self.c.p_drop:

@@ -71,12 +71,21 @@ def members(body: str) -> Iterator[tuple[str, Any]]:
             yield declarator.split("[")[0], made
 
 
+class Struct(ctypes.Structure):
+    """A struct that refuses a member it does not have; ctypes would keep it beside the struct and say nothing."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in (member for member, *_ in self._fields_):
+            raise AttributeError(f"{type(self).__name__} has no member {name}")
+        super().__setattr__(name, value)
+
+
 def read_headers() -> None:
     """Everything the headers name."""
     text = "\n".join(re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S) for path in HEADERS)
     vars(C).update(constants(text))
     for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", text, re.S | re.M):
-        setattr(C, class_name(name), type(class_name(name), (ctypes.Structure,), {"_fields_": [*members(body)]}))
+        setattr(C, class_name(name), type(class_name(name), (Struct,), {"_fields_": [*members(body)]}))
 
 
 C = SimpleNamespace()
