@@ -91,7 +91,7 @@ class Bench:
             self.models[queue], mb.byref(config), packet["time"], packet["colour"], self.counted(config), packet["draw"],
             mb.byref(marked),
         )  # fmt: skip
-        price = (self.counted(config) << 16) * config.cost[0].m >> config.cost[0].s
+        price = (self.counted(config) << 16) * config.cost[0].mant >> config.cost[0].shift
         if config.kind in (mb.LEAF, mb.SRTCM, mb.TRTCM, mb.REDP):  # covered, or short of it, by less than a nanosecond
             self.edges["covered" if marked.level >= price else "short"] += abs(marked.level - price) < 2**16
         took = marked.colour == 0 or (config.kind == mb.TRTCM and marked.colour == 1)
@@ -103,7 +103,7 @@ class Bench:
         """A gap at which something changes, or one ns beside it: no time at all, bucket A just covers the next packet, reaches a threshold
         or its brim, the dropper's meter runs out, a bucket is too old to be known."""
         r, c = self.random, self.configs[queue]
-        price = (self.counted(c) << 16) * c.cost[0].m >> c.cost[0].s
+        price = (self.counted(c) << 16) * c.cost[0].mant >> c.cost[0].shift
         level = r.choice([price, price, 2 * price, c.low_threshold << 16, c.high_threshold << 16, c.burst[0] << 16])
         until = max(0, -((self.left[queue] - level) >> 16)) if level < WRAP << 16 else 0
         kind = r.random()

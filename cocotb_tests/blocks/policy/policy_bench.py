@@ -202,7 +202,7 @@ class Bench:
                 )
                 == 0
             )
-            want = mb.Marked(colour=flow.colour, policed=marker.drop_colours >> flow.colour & 1)
+            want = mb.Marked(colour=flow.colour, policed=marker.drop >> flow.colour & 1)
             self.by_flow[flow.colour] += 1
         elif sound:
             mb.library().vm_marker_mark(

@@ -184,7 +184,7 @@ FAULTS = {
     "a void request keeps its place": ("HeadPlaces", r"\{2'h0, io_void\}", "3'h0"),
     "the only packet becomes head twice": (
         "HeadPlaces",
-        r"io_makesHead & s5Queue == makesHeadAhead_held \?",
+        r"io_makesHead & s5Queue == makesHeadAhead_held\s+\?",
         "1'h0 ?",
     ),
     "an evicted packet waits for its move to the head": ("HeadPlaces", r"\{8'h0, ~io_evicted\}", "9'h1"),
