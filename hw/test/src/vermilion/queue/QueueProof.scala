@@ -160,7 +160,10 @@ class QueueChecks(p: LaneParams) extends Module {
     assert(becomesBacklogged =/= dut.io.joined.valid, "a packet is not told, or told twice")
     assert(becomesBacklogged === now(e1Queue).empty, "a queue is idle with packets, or becomes backlogged twice")
     assert(
-      !becomesBacklogged || (dut.io.becameBacklogged.bits.queue === e1Queue && isRef(dut.io.becameBacklogged.bits.packet, e1Packet)),
+      !becomesBacklogged || (dut.io.becameBacklogged.bits.queue === e1Queue && isRef(
+        dut.io.becameBacklogged.bits.packet,
+        e1Packet
+      )),
       "another packet makes a queue backlogged"
     )
     assert(becomesBacklogged || dut.io.joined.bits.queue === e1Queue, "a packet joins another queue")
@@ -203,7 +206,9 @@ class QueueChecks(p: LaneParams) extends Module {
   private val tags = Reg(Vec(p.cells, UInt(TagBits.W)))
   private val heads = Reg(Vec(p.cells, UInt(p.cellBits.W)))
   private val cells = Reg(Vec(p.cells, UInt(2.W)))
-  private val becameBacklogged, becameIdle = Reg(Vec(p.queues, Bool())) // each change to backlogged and to idle toggles a bit; swept after reset
+  private val becameBacklogged, becameIdle = Reg(
+    Vec(p.queues, Bool())
+  ) // each change to backlogged and to idle toggles a bit; swept after reset
   when(!ready) {
     becameBacklogged(started(p.queueBits - 1, 0)) := false.B
     becameIdle(started(p.queueBits - 1, 0)) := false.B
@@ -232,7 +237,10 @@ class QueueChecks(p: LaneParams) extends Module {
   assert(!e1 || dut.io.becameBacklogged.valid === isIdle, "a read of a queue's bits shows older ones")
   for ((q, i) <- plain.zipWithIndex) {
     assert(backlogged(i) === !q.empty, "a queue is backlogged without a packet, or idle with one")
-    assert(backlogged(i) === (becameBacklogged(i) =/= becameIdle(i)), "a queue's two bits do not say whether it is backlogged")
+    assert(
+      backlogged(i) === (becameBacklogged(i) =/= becameIdle(i)),
+      "a queue's two bits do not say whether it is backlogged"
+    )
     assert(q.empty || newest(i) === q.newest.cell, "a queue's newest packet is another")
     for (k <- 0 until p.cells) {
       assert(k.U >= q.length || tags(q.packets(k).cell) === q.packets(k).tag, "a packet has another's queue entry")

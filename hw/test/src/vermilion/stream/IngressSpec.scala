@@ -82,7 +82,8 @@ class IngressSpec extends AnyFunSuite with Simulation {
         assert(took <= writes.max(perInput.max) + 40, s"${phase.name}: $took clocks")
       }
       if (phase.descriptor > 0.5 && !crowded) assert(lost == lostBefore, phase.name)
-      if (phase.descriptor < 0.5 && !p.stallable.head) assert(lost - lostBefore > 50, "too few descriptors were refused")
+      if (phase.descriptor < 0.5 && !p.stallable.head)
+        assert(lost - lostBefore > 50, "too few descriptors were refused")
       if (phase.free < 1) assert(starved - starvedBefore > 20, "cells did not run out")
       seenLost += lost - lostBefore
       seenStarved += starved - starvedBefore
