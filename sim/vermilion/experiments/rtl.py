@@ -52,7 +52,7 @@ def flags(work: Path) -> list[str]:
 
 def library(note: Note) -> tuple[Path, str]:
     """The shared library of the lane, and its digest."""
-    model = build.model_library(note)
+    model, driver = build.model_library(note), build.driver_library(note)
     made = build.BUILD / "libvermilion_rtl_engine.so"
     engine = build.ROOT / "sim" / "experiments" / "engine"
     sources = sorted(engine.glob("rtl_*.cpp")) + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
@@ -63,7 +63,14 @@ def library(note: Note) -> tuple[Path, str]:
         command = ["g++", *flags(work), "-shared", "-fPIC"]
         command += [*build.MODEL_FLAGS, f"-I{build.ROOT / 'sim' / 'harness'}"]
         command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
-        command += [*map(str, (*sources, *archives)), *build.linked(model), "-pthread", "-o", str(made)]
+        command += [
+            *map(str, (*sources, *archives)),
+            *build.linked(model),
+            *build.linked(driver),
+            "-pthread",
+            "-o",
+            str(made),
+        ]
         digest = build.digest(sources + headers + build.model_inputs(), key, *command)
         build.step(made, digest, note, "the engine rtl", lambda: build.run(command, build.BUILD / "rtl-engine.log"))
     return made, digest
