@@ -64,7 +64,7 @@ def places(preset: str) -> int:
 
 def run(bench, scenario: str, preset: str):
     words = [bench, scenario, str(SEED), str(CELLS[preset]), str(places(preset))]
-    return subprocess.run(words, capture_output=True, text=True, timeout=900)
+    return subprocess.run(words, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize(

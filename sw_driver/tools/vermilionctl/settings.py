@@ -10,6 +10,7 @@ import ctypes
 import difflib
 import re
 from fractions import Fraction
+from typing import Any
 
 from vermilion.hardware.driver_library import C, fault_of, library, number
 from vermilion.hardware.profile_fields import BY_NAME, FIELDS, KEEP, Field
@@ -129,6 +130,15 @@ def count_of(raw: str) -> int:
     return bare
 
 
+def alpha_of(raw: str) -> Any:
+    """Checked whatever the marker's kind, as the register has whole eighths."""
+    made = exact(raw)
+    eighths = Fraction(8 * made.num, (made.den or 1) * 10**made.tens)
+    if eighths.denominator != 1 or not 1 <= eighths <= 8:
+        raise ValueError("legal is 0.125 to 1 in steps of 0.125")
+    return made
+
+
 READERS = {
     "number": exact,
     "power": exact,
@@ -146,6 +156,8 @@ READERS = {
 
 def value_of(queue, field: Field, raw: str):
     """The member's value of a text; ValueError with what would be legal."""
+    if field.name == "marker.alpha":
+        return alpha_of(raw)
     if field.words:
         return word_of(field, raw)
     if field.type == "length":
