@@ -106,9 +106,9 @@ class RtlDecider : public Decider {
 
   void configure(const VmQueue& q) {
     auto& t = top_;
-#define VM_SCALED(to, from)                       \
-  t.io_commit_bits_config_##to##_mant = (from).m; \
-  t.io_commit_bits_config_##to##_shift = (from).s;
+#define VM_SCALED(to, from)                          \
+  t.io_commit_bits_config_##to##_mant = (from).mant; \
+  t.io_commit_bits_config_##to##_shift = (from).shift;
     t.io_commit_bits_config_average_unitPackets = q.unit != 0;
     t.io_commit_bits_config_average_masks_0 = q.masks[0];
     t.io_commit_bits_config_average_masks_1 = q.masks[1];

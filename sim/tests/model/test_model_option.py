@@ -15,6 +15,7 @@ import pytest
 from support.headers import checksum
 from support.model_bindings import SOURCES, Distance, Headers, OptionTypes, library
 from support.option_frames import IP4, IP6, frames
+from vermilion.toolchain import build
 
 TYPES = OptionTypes(IP4, IP6)
 
@@ -77,7 +78,7 @@ def test_taken_out_it_is_padding_and_the_checksum_as_right_or_wrong_as_before(se
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     out = tmp_path_factory.mktemp("distance") / "all_distances"
-    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O2", f"-I{SOURCES}"]
+    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O2", *build.MODEL_FLAGS]
     command += [SOURCES.parent / "tests" / "model" / "all_distances.cpp", SOURCES / "distance.cpp", "-o", out]
     subprocess.run(command, check=True)
     return out
