@@ -42,14 +42,14 @@ def bundle(m) -> dict:
     """The record as the Chisel bundle `MarkConfig`."""
     pair = lambda x: {"mant": x.mant, "shift": x.shift}
     return {
-        "kind": m.kind, "colourAware": m.colour_aware, "ipLength": m.length, "packetBytes": m.packet, "cost": [pair(c) for c in m.cost],
-        "burstNs": list(m.burst), "outColour": m.out, "lowNs": m.low_threshold, "highNs": m.high_threshold,
-        "demote": pair(m.demote), "promote": pair(m.promote), "drop": m.p_drop, "yellowNs": m.meter,
-        "dropColours": m.drop,
+        "kind": m.kind, "colourAware": m.colour_aware, "length": m.length, "packet": m.packet, "cost": [pair(c) for c in m.cost],
+        "burst": list(m.burst), "out": m.out, "lowThreshold": m.low_threshold, "highThreshold": m.high_threshold,
+        "demote": pair(m.demote), "promote": pair(m.promote), "pDrop": m.p_drop, "meter": m.meter,
+        "drop": m.drop,
         "flow": {
-            "kind": m.flow.kind, "alphaEighths": m.flow.alpha, "initialAverage": m.flow.a0,
-            "startCredits": m.flow.ns, "recoveryCredits": m.flow.na,
-            "increaseByFactor": m.flow.increase, "ackGreen": m.flow.ack,
-            "idleAge": m.flow.idle, "halfOpenAge": m.flow.half_open,
+            "kind": m.flow.kind, "alpha": m.flow.alpha, "a0": m.flow.a0,
+            "ns": m.flow.ns, "na": m.flow.na,
+            "increase": m.flow.increase, "ack": m.flow.ack,
+            "idle": m.flow.idle, "halfOpen": m.flow.half_open,
         },
     }  # fmt: skip

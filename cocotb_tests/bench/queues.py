@@ -85,7 +85,7 @@ def pair(x):
 def shape(x) -> dict:
     """A curve's thresholds and coefficients as the Chisel bundle `CurveShape`."""
     return {
-        "on": x.on, "minTh": x.min, "maxTh": x.max, "endTh": x.end, "slope1": x.slope1,
+        "on": x.on, "min": x.min, "max": x.max, "end": x.end, "slope1": x.slope1,
         "base2": x.base2, "slope2": x.slope2, "square2": pair(x.square2),
     }  # fmt: skip
 
@@ -103,15 +103,15 @@ def bundle(queue_record) -> dict:
         "mark": markers.bundle(q.marker),
         "distance": {"option": q.distance.option, "infer": q.distance.infer, "share": q.distance.share},
         "average": {
-            "unitPackets": q.unit, "updateDepart": q.update, "masks": list(q.masks),
+            "unit": q.unit, "update": q.update, "masks": list(q.masks),
             "weight": [pair(w) for w in q.weight], "lambda": pair(getattr(q, "lambda")),
             "idleStep": q.idle_step,
         },
-        "size": {"on": q.size_weight, "invMeanLen": pair(q.inv_mean_len)},
+        "size": {"weight": q.size_weight, "invMeanLen": pair(q.inv_mean_len)},
         "decide": {
-            "ecn": q.ecn, "spacing": q.spacing, "limitBytes": q.limit, "limitPackets": q.limit_packets,
+            "ecn": q.ecn, "spacing": q.spacing, "limit": q.limit, "limitPackets": q.limit_packets,
             "remark": [{"on": r.on, "dscp": r.dscp} for r in q.marker.remark],
-            "removeOption": q.ttl_option, "nearest": q.victim, "byColour": q.victim_by_colour, "last": q.victim_window,
+            "ttlOption": q.ttl_option, "victim": q.victim, "victimByColour": q.victim_by_colour, "victimWindow": q.victim_window,
         },
         "colours": [{"drop": one(c.curve[0]), "ecnOwn": c.ecn_own, "ecn": one(c.curve[1])} for c in q.colour],
     }  # fmt: skip

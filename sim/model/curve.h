@@ -1,12 +1,12 @@
 // Drop and ECN curves: RED, gentle RED, ExRED, steps (docs/architecture.md, "Curve record").
 //
-//   a < minTh            p = 0
-//   minTh <= a < maxTh   p = slope1 y                      y = (a - minTh) inv1 r
-//   maxTh <= a < endTh   p = base2 r + (slope2 + z) y      y = (a - maxTh) inv2 r, z = (a - maxTh) square2
-//   endTh <= a           p = 1 and `over`, for a packet of any size
+//   a < min          p = 0
+//   min <= a < max   p = slope1 y                      y = (a - min) inv1 r
+//   max <= a < end   p = base2 r + (slope2 + z) y      y = (a - max) inv2 r, z = (a - max) square2
+//   end <= a         p = 1 and `over`, for a packet of any size
 //
-//   RED: endTh = maxTh. Gentle: endTh = 2 maxTh, base2 = maxP, slope2 = 1 - maxP. ExRED: endTh = K,
-//   slope2 = s (K-k_h), square2 = a2 (K-k_h). A step: minTh = maxTh = endTh.
+//   RED: end = max. Gentle: end = 2 max, base2 = maxP, slope2 = 1 - maxP. ExRED: end = K,
+//   slope2 = s (K-k_h), square2 = a2 (K-k_h). A step: min = max = end.
 //   r weights by size (Floyd and Jacobson 1993, section 4): (L m) >> s, U8.12 saturating, or 1.
 //
 // Formats: a U27.16, thresholds U27, compared with all fraction bits.
@@ -25,7 +25,7 @@ namespace vermilion {
 
 struct CurveValue {
   u64 p;      // U1.32
-  bool over;  // a >= endTh
+  bool over;  // a >= end
 };
 
 CurveValue curveProbability(const VmCurve& curve, u64 avg, u32 ratio);

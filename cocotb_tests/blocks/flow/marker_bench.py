@@ -88,9 +88,9 @@ class Bench:
                 "vlan": h.vlan, "srcAddr": number(h.src_addr), "dstAddr": number(h.dst_addr),
             },
             "config": {
-                "kind": c.kind, "alphaEighths": c.alpha, "initialAverage": c.a0,
-                "startCredits": c.ns, "recoveryCredits": c.na, "ackGreen": c.ack,
-                "increaseByFactor": c.increase, "idleAge": c.idle, "halfOpenAge": c.half_open,
+                "kind": c.kind, "alpha": c.alpha, "a0": c.a0,
+                "ns": c.ns, "na": c.na, "ack": c.ack,
+                "increase": c.increase, "idle": c.idle, "halfOpen": c.half_open,
             },
         }  # fmt: skip
         ports(self.wires, "io_request_bits", values)

@@ -149,7 +149,7 @@ class Limit:
         self.requests.append(new)
         dut.limit_ahead_valid.value = 1
         dut.limit_ahead_bits.value = new[0]
-        names = ("queue", "lenBytes", "limitBytes", "limitPackets")
+        names = ("queue", "lenBytes", "limit", "limitPackets")
         ports(dut, "limit_request", dict(zip(names, asked or [random.randrange(QUEUES)] * 4, strict=True)))
         departed, lost = self.fifos.leave(leave, here), self.fifos.evict(0.1, here)
         show(dut, "limit_departed", departed)

@@ -37,7 +37,7 @@ def config(random):
     lam = {"mant": any_size(random, 16), "shift": random.randrange(64)}
     masks = [random.randrange(8) for _ in range(3)]
     step = any_size(random, min(48, lam["shift"] + 14))
-    return {"unitPackets": random.random() < 0.3, "masks": masks, "lambda": lam, "idleStep": step}
+    return {"unit": random.random() < 0.3, "masks": masks, "lambda": lam, "idleStep": step}
 
 
 class Lookup:
@@ -55,7 +55,7 @@ class Lookup:
         self.seen = []
         for e, mask in enumerate(self.config["masks"]):
             counted = [c for c in range(3) if mask >> c & 1]
-            sizes = (self.backlog[c][self.config["unitPackets"]] for c in counted)
+            sizes = (self.backlog[c][self.config["unit"]] for c in counted)
             spell = min([since(books.updated[queue][e]), *(since(self.left[c]) for c in counted)])
             lam = self.config["lambda"]
             residue = books.residue[queue][e] % 2 ** min(48, lam["shift"])
@@ -171,7 +171,7 @@ async def a_reset_of_one_clock_leaves_no_backlog(dut):
     clears = 4 * 2 ** len(dut.lookup_queue)
     dut.lookup_now.value, dut.lookup_time.value = 1000, 1000
     ports(
-        dut, "lookup_config", {"unitPackets": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0}
+        dut, "lookup_config", {"unit": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0}
     )
     dut.lookup_isPacket.value = 0
     ports(dut, "lookup_ahead", [1] * 3)

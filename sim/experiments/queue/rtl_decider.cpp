@@ -109,7 +109,7 @@ class RtlDecider : public Decider {
 #define VM_SCALED(to, from)                          \
   t.io_commit_bits_config_##to##_mant = (from).mant; \
   t.io_commit_bits_config_##to##_shift = (from).shift;
-    t.io_commit_bits_config_average_unitPackets = q.unit != 0;
+    t.io_commit_bits_config_average_unit = q.unit != 0;
     t.io_commit_bits_config_average_masks_0 = q.masks[0];
     t.io_commit_bits_config_average_masks_1 = q.masks[1];
     t.io_commit_bits_config_average_masks_2 = q.masks[2];
@@ -121,16 +121,16 @@ class RtlDecider : public Decider {
     VM_SCALED(average_weight_5, q.weight[5])
     VM_SCALED(average_lambda, q.lambda)
     t.io_commit_bits_config_average_idleStep = q.idle_step;
-    t.io_commit_bits_config_size_on = q.size_weight != 0;
+    t.io_commit_bits_config_size_weight = q.size_weight != 0;
     VM_SCALED(size_invMeanLen, q.inv_mean_len)
     t.io_commit_bits_config_decide_spacing = q.spacing;
-    t.io_commit_bits_config_decide_limitBytes = q.limit;
+    t.io_commit_bits_config_decide_limit = q.limit;
     t.io_commit_bits_config_decide_limitPackets = q.limit_packets;
     const VmCurve& c = q.colour[0].curve[VM_DROPS];  // all packets are green
     t.io_commit_bits_config_colours_0_drop_shape_on = c.on != 0;
-    t.io_commit_bits_config_colours_0_drop_shape_minTh = c.min;
-    t.io_commit_bits_config_colours_0_drop_shape_maxTh = c.max;
-    t.io_commit_bits_config_colours_0_drop_shape_endTh = c.end;
+    t.io_commit_bits_config_colours_0_drop_shape_min = c.min;
+    t.io_commit_bits_config_colours_0_drop_shape_max = c.max;
+    t.io_commit_bits_config_colours_0_drop_shape_end = c.end;
     t.io_commit_bits_config_colours_0_drop_shape_slope1 = c.slope1;
     t.io_commit_bits_config_colours_0_drop_shape_base2 = c.base2;
     t.io_commit_bits_config_colours_0_drop_shape_slope2 = c.slope2;

@@ -11,7 +11,7 @@ import vermilion.stream.{Colour, Departure}
 
 /** The part of a queue's configuration that a queue state lookup needs. */
 class LookupConfig extends Bundle {
-  val unitPackets = Bool()
+  val unit = Bool()
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
   val idleStep = UInt(IdleStepBits.W)
@@ -20,7 +20,7 @@ class LookupConfig extends Bundle {
 object LookupConfig {
   def apply(c: AverageConfig): LookupConfig = {
     val part = Wire(new LookupConfig)
-    part.unitPackets := c.unitPackets
+    part.unit := c.unit
     part.masks := c.masks
     part.lambda := c.lambda
     part.idleStep := c.idleStep
@@ -125,7 +125,7 @@ class QueueStateLookup(p: LaneParams) extends Module {
   for (e <- 0 until Colour.Count) {
     val mask = s2Config.masks(e)
     val lengths = Seq.tabulate(Colour.Count) { c =>
-      Mux(mask(c), Mux(s2Config.unitPackets, io.backlog(c).packets, io.backlog(c).bytes), 0.U)
+      Mux(mask(c), Mux(s2Config.unit, io.backlog(c).packets, io.backlog(c).bytes), 0.U)
     }
     val s3Length = Delay(saturate(lengths.reduce(_ +& _), LenBits))
     io.seen(e).length := Delay(s3Length, Latency - 3)

@@ -107,7 +107,7 @@ class ControlPort(p: LaneParams) extends Module {
     shaper.valid := portGo && portEgress === e.U
     shaper.bits.costMant := R.PortCost.mant(portCost)
     shaper.bits.costShift := R.PortCost.shift(portCost)
-    shaper.bits.burstNs := portBurstHigh ## portBurstLow
+    shaper.bits.burst := portBurstHigh ## portBurstLow
   }
   private val paused = stored(R.Pause)
   io.lane.paused := VecInit(paused.asBools.take(p.egresses))
@@ -159,8 +159,8 @@ class ControlPort(p: LaneParams) extends Module {
   // -- the shadow record --
   private val config = io.lane.commit.bits.config
   private val flags = shadow(R.ShadowFlags)
-  config.average.unitPackets := R.ShadowFlags.unit(flags)
-  config.average.updateDepart := R.ShadowFlags.update(flags)
+  config.average.unit := R.ShadowFlags.unit(flags)
+  config.average.update := R.ShadowFlags.update(flags)
   config.average.masks(Colour.Green) := R.ShadowFlags.maskGreen(flags)
   config.average.masks(Colour.Yellow) := R.ShadowFlags.maskYellow(flags)
   config.average.masks(Colour.Red) := R.ShadowFlags.maskRed(flags)
@@ -170,9 +170,9 @@ class ControlPort(p: LaneParams) extends Module {
   config.average.idleStep := Cat(shadow(R.ShadowIdleStepHigh)(IdleStepBits - 33, 0), idleStepLow)
   config.decide.ecn := R.ShadowFlags.ecn(flags)
   config.decide.spacing := R.ShadowFlags.spacing(flags)
-  config.size.on := R.ShadowFlags.sizeWeight(flags)
+  config.size.weight := R.ShadowFlags.sizeWeight(flags)
   factor(config.size.invMeanLen, R.ShadowInvMeanLen)
-  config.decide.limitBytes := shadow(R.ShadowLimit)(LenBits - 1, 0)
+  config.decide.limit := shadow(R.ShadowLimit)(LenBits - 1, 0)
   config.decide.limitPackets := shadow(R.ShadowLimitPackets)(LenBits - 1, 0)
   config.decide.alpha := R.ShadowFlags.alpha(flags)
 
@@ -180,10 +180,10 @@ class ControlPort(p: LaneParams) extends Module {
   config.distance.option := R.ShadowDistance.option(distance)
   config.distance.infer := R.ShadowDistance.infer(distance)
   config.distance.share := R.ShadowDistance.share(distance)
-  config.decide.removeOption := R.ShadowDistance.ttlOption(distance)
-  config.decide.nearest := R.ShadowDistance.victim(distance)
-  config.decide.byColour := R.ShadowDistance.victimByColour(distance)
-  config.decide.last := R.ShadowDistance.victimWindow(distance)
+  config.decide.ttlOption := R.ShadowDistance.ttlOption(distance)
+  config.decide.victim := R.ShadowDistance.victim(distance)
+  config.decide.victimByColour := R.ShadowDistance.victimByColour(distance)
+  config.decide.victimWindow := R.ShadowDistance.victimWindow(distance)
 
   private val mark = config.mark
   private val markFlags = shadow(R.ShadowMarkerFlags)
@@ -193,31 +193,31 @@ class ControlPort(p: LaneParams) extends Module {
   }
   mark.kind := R.ShadowMarkerFlags.kind(markFlags)
   mark.colourAware := R.ShadowMarkerFlags.colourAware(markFlags)
-  mark.ipLength := R.ShadowMarkerFlags.length(markFlags)
-  mark.outColour := R.ShadowMarkerFlags.out(markFlags)
-  mark.dropColours := R.ShadowMarkerFlags.drop(markFlags)
-  mark.packetBytes := R.ShadowMarkerFlags.packet(markFlags)
+  mark.length := R.ShadowMarkerFlags.length(markFlags)
+  mark.out := R.ShadowMarkerFlags.out(markFlags)
+  mark.drop := R.ShadowMarkerFlags.drop(markFlags)
+  mark.packet := R.ShadowMarkerFlags.packet(markFlags)
   for (i <- 0 until 2) {
     factor(mark.cost(i), R.ShadowMarkerCost, i)
-    mark.burstNs(i) := wide(R.ShadowMarkerBurstLow, R.ShadowMarkerBurstHigh, i)
+    mark.burst(i) := wide(R.ShadowMarkerBurstLow, R.ShadowMarkerBurstHigh, i)
   }
-  mark.lowNs := wide(R.ShadowMarkerLowThresholdLow, R.ShadowMarkerLowThresholdHigh)
-  mark.highNs := wide(R.ShadowMarkerHighThresholdLow, R.ShadowMarkerHighThresholdHigh)
+  mark.lowThreshold := wide(R.ShadowMarkerLowThresholdLow, R.ShadowMarkerLowThresholdHigh)
+  mark.highThreshold := wide(R.ShadowMarkerHighThresholdLow, R.ShadowMarkerHighThresholdHigh)
   factor(mark.demote, R.ShadowMarkerDemote)
   factor(mark.promote, R.ShadowMarkerPromote)
-  mark.drop := shadow(R.ShadowMarkerPDrop)(MarkDrawBits, 0)
+  mark.pDrop := shadow(R.ShadowMarkerPDrop)(MarkDrawBits, 0)
   private val flowFlags = shadow(R.ShadowMarkerFlow)
   mark.flow.kind := R.ShadowMarkerFlow.kind(flowFlags)
-  mark.flow.alphaEighths := R.ShadowMarkerFlow.alpha(flowFlags)
-  mark.flow.increaseByFactor := R.ShadowMarkerFlow.increase(flowFlags)
-  mark.flow.ackGreen := R.ShadowMarkerFlow.ack(flowFlags)
-  mark.flow.startCredits := R.ShadowMarkerFlow.ns(flowFlags)
-  mark.flow.recoveryCredits := R.ShadowMarkerFlow.na(flowFlags)
-  mark.flow.initialAverage := shadow(R.ShadowMarkerFlowA0)(FlowFormats.AverageBits - 1, 0)
+  mark.flow.alpha := R.ShadowMarkerFlow.alpha(flowFlags)
+  mark.flow.increase := R.ShadowMarkerFlow.increase(flowFlags)
+  mark.flow.ack := R.ShadowMarkerFlow.ack(flowFlags)
+  mark.flow.ns := R.ShadowMarkerFlow.ns(flowFlags)
+  mark.flow.na := R.ShadowMarkerFlow.na(flowFlags)
+  mark.flow.a0 := shadow(R.ShadowMarkerFlowA0)(FlowFormats.AverageBits - 1, 0)
   private val flowAges = shadow(R.ShadowMarkerFlowAges)
-  mark.flow.idleAge := R.ShadowMarkerFlowAges.idle(flowAges)
-  mark.flow.halfOpenAge := R.ShadowMarkerFlowAges.halfOpen(flowAges)
-  mark.yellowNs := wide(R.ShadowMarkerMeterLow, R.ShadowMarkerMeterHigh)
+  mark.flow.idle := R.ShadowMarkerFlowAges.idle(flowAges)
+  mark.flow.halfOpen := R.ShadowMarkerFlowAges.halfOpen(flowAges)
+  mark.meter := wide(R.ShadowMarkerMeterLow, R.ShadowMarkerMeterHigh)
   for (c <- 0 until Colour.Count) {
     val remark = shadow(R.ShadowMarkerRemark, c)
     config.decide.remark(c).on := R.ShadowMarkerRemark.on(remark)
@@ -228,9 +228,9 @@ class ControlPort(p: LaneParams) extends Module {
     val switches = shadow(R.ShadowColourCurveFlags, c, k)
     val shape = curve.shape
     shape.on := R.ShadowColourCurveFlags.on(switches)
-    shape.minTh := shadow(R.ShadowColourCurveMin, c, k)(LenBits - 1, 0)
-    shape.maxTh := shadow(R.ShadowColourCurveMax, c, k)(LenBits - 1, 0)
-    shape.endTh := shadow(R.ShadowColourCurveEnd, c, k)(LenBits - 1, 0)
+    shape.min := shadow(R.ShadowColourCurveMin, c, k)(LenBits - 1, 0)
+    shape.max := shadow(R.ShadowColourCurveMax, c, k)(LenBits - 1, 0)
+    shape.end := shadow(R.ShadowColourCurveEnd, c, k)(LenBits - 1, 0)
     shape.slope1 := Cat(R.ShadowColourCurveFlags.slope1One(switches), shadow(R.ShadowColourCurveSlope1, c, k))
     shape.base2 := Cat(R.ShadowColourCurveFlags.base2One(switches), shadow(R.ShadowColourCurveBase2, c, k))
     shape.slope2 := Cat(R.ShadowColourCurveFlags.slope2One(switches), shadow(R.ShadowColourCurveSlope2, c, k))
@@ -248,7 +248,7 @@ class ControlPort(p: LaneParams) extends Module {
   service.shaper.costMant := R.ShadowCost.mant(cost)
   service.shaper.costShift := R.ShadowCost.shift(cost)
   private val burstLow = shadow(R.ShadowBurstLow)
-  service.shaper.burstNs := Cat(shadow(R.ShadowBurstHigh)(7, 0), burstLow)
+  service.shaper.burst := Cat(shadow(R.ShadowBurstHigh)(7, 0), burstLow)
 
   // -- commit and snapshot of the selected queue --
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))

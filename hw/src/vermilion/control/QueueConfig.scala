@@ -6,7 +6,9 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowConfig
 import vermilion.stream.Colour
 
-/** A number m 2^-s as the host programs it. */
+/** A number m 2^-s as the host programs it. The fields of all bundles of a queue have the names of its profile, `hw/regs/profile.yaml` (`docs/profile.md`),
+  * which gives their ranges.
+  */
 class Scaled(mantBits: Int, shiftBits: Int) extends Bundle {
   val mant = UInt(mantBits.W)
   val shift = UInt(shiftBits.W)
@@ -15,9 +17,9 @@ class Scaled(mantBits: Int, shiftBits: Int) extends Bundle {
 /** Thresholds and coefficients of a drop or mark curve, `docs/architecture.md`, "Curve record". Widths as in [[vermilion.fixed.Formats]]. */
 class CurveShape extends Bundle {
   val on = Bool()
-  val minTh = UInt(LenBits.W)
-  val maxTh = UInt(LenBits.W)
-  val endTh = UInt(LenBits.W)
+  val min = UInt(LenBits.W) // bytes, or packets where `unit` is set, as `max` and `end`
+  val max = UInt(LenBits.W)
+  val end = UInt(LenBits.W)
   val slope1 = UInt(ProbBits.W)
   val base2 = UInt(ProbBits.W)
   val slope2 = UInt(ProbBits.W)
@@ -51,8 +53,8 @@ object Spacing {
 
 /** What the averages of a queue need. */
 class AverageConfig extends Bundle {
-  val unitPackets = Bool()
-  val updateDepart = Bool()
+  val unit = Bool() // averages count packets, else bytes
+  val update = Bool() // averages step on departures, too
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
@@ -61,7 +63,7 @@ class AverageConfig extends Bundle {
 
 /** Does a packet's size weight its probability, and one over the mean size. */
 class SizeConfig extends Bundle {
-  val on = Bool()
+  val weight = Bool()
   val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
 }
 
@@ -75,20 +77,20 @@ class Remark extends Bundle {
 class DecideConfig extends Bundle {
   val ecn = Bool()
   val spacing = UInt(2.W)
-  val limitBytes = UInt(LenBits.W)
+  val limit = UInt(LenBits.W) // bytes
   val limitPackets = UInt(LenBits.W)
   val alpha = UInt(PoolLimit.AlphaBits.W) // of the dynamic threshold in the pool, [[vermilion.decide.PoolLimit]]
   val remark = Vec(Colour.Count, new Remark)
-  val removeOption = Bool() // the TTL option becomes padding on the way out
-  val nearest =
+  val ttlOption = Bool() // the TTL option becomes padding on the way out
+  val victim =
     Bool() // what is dropped or marked early, or dropped over the curve's end, is the nearest packet of the queue
-  val byColour = Bool() // but only of the arriving packet's colour or a worse one
-  val last = UInt(
+  val victimByColour = Bool() // but only of the arriving packet's colour or a worse one
+  val victimWindow = UInt(
     5.W
   ) // not 0: instead, what is dropped at the limit is the nearest of so many of the last packets, at most 16
 
   /** So many of the last packets may lose a push-out; 0: all, or none where the queue holds no push-outs. */
-  def lastMayLose: UInt = Mux(nearest, last, 0.U)
+  def lastMayLose: UInt = Mux(victim, victimWindow, 0.U)
 }
 
 /** What a packet's distance is taken from ([[vermilion.victim.Distance]]). */
@@ -113,18 +115,18 @@ object MarkerKind {
 class MarkConfig extends Bundle {
   val kind = UInt(MarkerKind.Bits.W)
   val colourAware = Bool()
-  val ipLength = Bool() // a packet's length is that of its IP packet, else of its frame
-  val packetBytes = UInt(PktLenBits.W) // what every packet counts as; 0: its own length
+  val length = Bool() // a packet's length is that of its IP packet, else of its frame
+  val packet = UInt(PktLenBits.W) // what every packet counts as; 0: its own length
   val cost = Vec(2, new Scaled(CostMantBits, ShiftBits)) // of buckets A and B: ns a byte
-  val burstNs = Vec(2, UInt(BurstBits.W)) // srTCM's B: CBS + EBS
-  val outColour = UInt(2.W) // leaf, out of profile
-  val lowNs = UInt(BurstBits.W) // REDP's T_L and T_H as time
-  val highNs = UInt(BurstBits.W)
+  val burst = Vec(2, UInt(BurstBits.W)) // ns; srTCM's B: CBS + EBS
+  val out = UInt(2.W) // leaf, out of profile
+  val lowThreshold = UInt(BurstBits.W) // REDP's T_L and T_H as time, ns
+  val highThreshold = UInt(BurstBits.W)
   val demote = new Scaled(CostMantBits, ShiftBits) // REDP: T_L / MAX_demo and (b - T_H) / MAX_promo
   val promote = new Scaled(CostMantBits, ShiftBits)
-  val drop = UInt((MarkDrawBits + 1).W) // REDP's P_drop, U1.16
-  val yellowNs = UInt(BurstBits.W) // REDP: how long a yellow packet keeps the dropper off
-  val dropColours = UInt(Colour.Count.W) // packets that leave with these colours are dropped
+  val pDrop = UInt((MarkDrawBits + 1).W) // REDP's P_drop, U1.16
+  val meter = UInt(BurstBits.W) // REDP, ns: how long a yellow packet keeps the dropper off
+  val drop = UInt(Colour.Count.W) // packets that leave with these colours are dropped
   val flow = new FlowConfig // kind 5
 }
 

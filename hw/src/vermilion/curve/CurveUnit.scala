@@ -11,10 +11,10 @@ import vermilion.fixed.Formats._
   * second-order polynomial (P4), by coefficients alone.
   *
   * {{{
-  *   a < minTh:           p = 0
-  *   minTh <= a < maxTh:  p = slope1 y,                     y = (a - minTh) inv1 r
-  *   maxTh <= a < endTh:  p = base2 r + (slope2 + z) y,     y = (a - maxTh) inv2 r,   z = (a - maxTh) square2
-  *   a >= endTh:          p = 1, and overEnd, for a packet of any size
+  *   a < min:         p = 0
+  *   min <= a < max:  p = slope1 y,                     y = (a - min) inv1 r
+  *   max <= a < end:  p = base2 r + (slope2 + z) y,     y = (a - max) inv2 r,   z = (a - max) square2
+  *   a >= end:        p = 1, and overEnd, for a packet of any size
   * }}}
   * r is the packet's size over the mean size, U8.12 ([[vermilion.decide.SizeRatio]]), or 1. y is U8.24, z and p are U1.32 with 1.0 exact;
   * every product is truncated and every sum saturates at 1.0, so a steep slope can not wrap into a small probability. No division: the
@@ -67,10 +67,10 @@ class CurveUnit extends Module {
     Cat(((io.average >> AvgFrac).zext - threshold.zext).asUInt, io.average(AvgFrac - 1, 0)).asSInt
   private def lookup(c: CurveShape): (Segment, UInt) = {
     val segment = Wire(new Segment)
-    val (first, second) = (from(c.minTh), from(c.maxTh))
+    val (first, second) = (from(c.min), from(c.max))
     segment.below := !c.on || first < 0.S
     segment.second := second >= 0.S
-    segment.over := !segment.below && from(c.endTh) >= 0.S
+    segment.over := !segment.below && from(c.end) >= 0.S
     (segment, Mux(segment.second, second.asUInt, first.asUInt)(AvgBits - 1, 0))
   }
   private val (drop, dropDistance) = lookup(io.drop)

@@ -36,7 +36,7 @@ class QueueLimit(p: LaneParams) extends Module {
     val request = Input(new Bundle {
       val queue = UInt(p.queueBits.W)
       val lenBytes = UInt(PktLenBits.W)
-      val limitBytes = UInt(LenBits.W)
+      val limit = UInt(LenBits.W)
       val limitPackets = UInt(LenBits.W)
     })
     val over = Output(Bool())
@@ -82,7 +82,7 @@ class QueueLimit(p: LaneParams) extends Module {
     }
   }
   private val request = io.request
-  private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limitBytes - request.lenBytes, TotalBits))
+  private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limit - request.lenBytes, TotalBits))
   private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))
 
   // -- the loop: one bit, whether the packet ahead was admitted; both of what it may have left are compared --

@@ -19,7 +19,7 @@ class SizeRatio extends Module {
   private val s3Product = Delay(Delay(Delay(io.lenBytes) * Delay(inverse.mant)))
   private val s3Mask = Delay(ShiftDown.mask(Delay(inverse.shift, 2), PktLenBits + SizeMantBits, RatioBits))
   private val s3Ratio = ShiftDown.saturated(s3Product, Delay(inverse.shift, 3), s3Mask, RatioBits)
-  io.ratio := Delay(Mux(Delay(io.config.on, 3), s3Ratio, (1 << RatioFrac).U))
+  io.ratio := Delay(Mux(Delay(io.config.weight, 3), s3Ratio, (1 << RatioFrac).U))
 }
 
 object SizeRatio {

@@ -42,14 +42,14 @@ object FlowKind {
 class FlowConfig extends Bundle {
   import FlowFormats._
   val kind = UInt(FlowKind.Bits.W)
-  val alphaEighths = UInt(AlphaBits.W) // alpha = n/8, n = 0..8; more counts as 8
-  val initialAverage = UInt(AverageBits.W) // A_0
-  val startCredits = UInt(CreditBits.W) // N_s
-  val recoveryCredits = UInt(CreditBits.W) // N_a
-  val increaseByFactor = Bool() // A_Y / (1 - alpha), else 2 (A_Y + 1)
-  val ackGreen = Bool() // TCP packets without payload and without SYN: green, else yellow
-  val idleAge = UInt(AgeBits.W) // ticks
-  val halfOpenAge = UInt(AgeBits.W) // ticks
+  val alpha = UInt(AlphaBits.W) // alpha = n/8, n = 0..8; more counts as 8
+  val a0 = UInt(AverageBits.W) // A_0
+  val ns = UInt(CreditBits.W) // N_s
+  val na = UInt(CreditBits.W) // N_a
+  val increase = Bool() // A_Y / (1 - alpha), else 2 (A_Y + 1)
+  val ack = Bool() // TCP packets without payload and without SYN: green, else yellow
+  val idle = UInt(AgeBits.W) // ticks
+  val halfOpen = UInt(AgeBits.W) // ticks
 
   def greenRules: Bool = kind === FlowKind.ThreeColour.U || kind === FlowKind.Web.U
   def redRules: Bool = kind === FlowKind.ThreeColour.U || kind === FlowKind.Adaptive.U
@@ -83,7 +83,7 @@ class FlowPacket extends Bundle {
   val config = new FlowConfig
 
   /** Green though it uses no state. */
-  def bare: Bool = isTcp && !uses && config.greenRules && config.ackGreen
+  def bare: Bool = isTcp && !uses && config.greenRules && config.ack
 }
 
 object FlowPacket {
@@ -106,8 +106,8 @@ class FlowLookup(queueBits: Int) extends Bundle {
   val key = new FlowKey(queueBits)
   val syn = Bool()
   val tick = UInt(FlowFormats.TickBits.W)
-  val idleAge = UInt(FlowFormats.AgeBits.W)
-  val halfOpenAge = UInt(FlowFormats.AgeBits.W)
+  val idle = UInt(FlowFormats.AgeBits.W)
+  val halfOpen = UInt(FlowFormats.AgeBits.W)
 }
 
 object FlowLookup {
@@ -123,8 +123,8 @@ object FlowLookup {
     lookup.key.dstPort := h.dstPort
     lookup.syn := h.tcpFlags(1)
     lookup.tick := request.time >> FlowFormats.TickShift
-    lookup.idleAge := request.config.idleAge
-    lookup.halfOpenAge := request.config.halfOpenAge
+    lookup.idle := request.config.idle
+    lookup.halfOpen := request.config.halfOpen
     lookup
   }
 }
@@ -205,14 +205,14 @@ object FlowBegun {
     val begun = Wire(new FlowBegun)
     val config = packet.config
     val counts = !packet.syn && config.redRules
-    val credit = config.greenRules && !packet.syn && !begun.probe && config.startCredits =/= 0.U
-    begun.probe := counts && config.initialAverage < (1 << AverageFrac).U // 1 > A_0
+    val credit = config.greenRules && !packet.syn && !begun.probe && config.ns =/= 0.U
+    begun.probe := counts && config.a0 < (1 << AverageFrac).U // 1 > A_0
     begun.green := credit || (config.greenRules && packet.syn)
-    begun.state.average := Mux(begun.probe, grown, config.initialAverage)
-    begun.state.raised := begun.probe && config.increaseByFactor
+    begun.state.average := Mux(begun.probe, grown, config.a0)
+    begun.state.raised := begun.probe && config.increase
     begun.state.burst := (counts && !begun.probe).asUInt
     begun.state.highestSeq := packet.seq
-    begun.state.credits := Mux(credit, wrap(config.startCredits - 1.U, CreditBits), config.startCredits)
+    begun.state.credits := Mux(credit, wrap(config.ns - 1.U, CreditBits), config.ns)
     begun
   }
 }

@@ -47,7 +47,7 @@ object FlowLoop {
   val ExcessBits: Int = BurstBits + AverageFrac + 1
 
   /** n, at most 8. */
-  def eighths(c: FlowConfig): UInt = Mux(c.alphaEighths > 8.U, 8.U, c.alphaEighths)
+  def eighths(c: FlowConfig): UInt = Mux(c.alpha > 8.U, 8.U, c.alpha)
 
   /** {0, 1, 2} x. */
   private def first(c: Eighths, x: UInt): UInt =
@@ -71,7 +71,7 @@ object FlowLoop {
     t.unit := pick(3)(0, 0, 1, 3, 3, 4, 5, 7, 7)
     t.shift := pick(2)(0, 0, 0, 0, 1, 1, 2, 3, 3)
     t.small := pick(2)(0, 1, 2, 3, 0, 3, 0, 0, 0)
-    t.byFactor := config.increaseByFactor
+    t.byFactor := config.increase
     t
   }
 

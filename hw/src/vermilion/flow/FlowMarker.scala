@@ -51,7 +51,7 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   *   - Data: TCP with payload (HeaderParser) and neither SYN nor RST, FIN or not. Red comes before green, and takes no credit; nor do a SYN and a
   *     retransmission.
   *   - SYN (without RST; with ACK, with payload, sent again, all the same): green, state made anew, or made.
-  *   - All other TCP packets, RST and FIN among them: yellow or, with the green rules, `ackGreen`; they touch nothing. State ages.
+  *   - All other TCP packets, RST and FIN among them: yellow or, with the green rules, `ack`; they touch nothing. State ages.
   *   - Data without state: adopted. State as at a SYN but SN_h = SN, and this packet counts: L_Y = 1, one credit.
   *   - SN - SN_h modulo 2^32: 1 to 2^30 - 1 is new; 0, and down to -2^30, is a loss; all else is no distance that a TCP window can
   *     reach (RFC 7323 section 2.3): a jump, state made anew as at an adoption. A jump of 2^31 among them.
@@ -141,7 +141,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
     valid(7)
   )
 
-  private val s7Begun = FlowBegun(s7, FlowLoop.increase(s7.config.initialAverage, s7Terms))
+  private val s7Begun = FlowBegun(s7, FlowLoop.increase(s7.config.a0, s7Terms))
   private val s8Begun = Delay.enabled(s7Begun, valid(7))
   private val s8BegunExcess = Delay.enabled(FlowLoop.excess(s7Begun.state), valid(7))
 
@@ -188,7 +188,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   private val againstLast = Delay(FlowLoop.against(packet(6).seq, s7.seq))
   next.against := Mux(loses, againstHighest, againstLast)
   next.state.credits := gate(begins, begun.credits) |
-    gate(loses, Mux(green, s8.config.recoveryCredits, old.credits)) | gate(probes, old.credits) |
+    gate(loses, Mux(green, s8.config.na, old.credits)) | gate(probes, old.credits) |
     gate(steps, Mux(credit, old.credits - 1.U, old.credits))
   private val isRed = probes || (begins && s8Begun.probe)
   private val isGreen = (begins && s8Begun.green) || (loses && green) || (steps && credit)

@@ -64,7 +64,7 @@ object FlowTable {
   * Two flows with names at random share set and tag with a probability of 2^-39^ / (8 x sets). What somebody can do who makes names is in `docs/flow-markers.md`.
   *
   * Half-open: fewer than four data packets. So floods of SYNs, scans and flows of up to three packets take half-open entries from each
-  * other and from flows that have just begun, and nothing from anyone else. Aged: more than `idleAge`, or `halfOpenAge` where half-open, by the
+  * other and from flows that have just begun, and nothing from anyone else. Aged: more than `idle`, or `halfOpen` where half-open, by the
   * looking packet's ages, in ticks of 2^22 ns, modulo 2^26 of them (78 h); but an age in the last 2^15 ticks (137 s) of that round is a
   * tick that lies ahead, as a clock set back leaves it, and is young.
   *
@@ -153,8 +153,8 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     val halfOpen = UInt(TickBits.W)
   }
   private val s0Edges = Wire(new Edges)
-  s0Edges.idle := io.lookup.bits.tick + ~io.lookup.bits.idleAge.pad(TickBits)
-  s0Edges.halfOpen := io.lookup.bits.tick + ~io.lookup.bits.halfOpenAge.pad(TickBits)
+  s0Edges.idle := io.lookup.bits.tick + ~io.lookup.bits.idle.pad(TickBits)
+  s0Edges.halfOpen := io.lookup.bits.tick + ~io.lookup.bits.halfOpen.pad(TickBits)
   private val edges = stages(s0Edges, 3)
 
   /** Is a tick over the age of that edge? Ages have fewer bits than ticks, so a tick of more bits is; else the distance to the edge has a sign. Both

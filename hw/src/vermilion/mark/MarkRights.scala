@@ -49,8 +49,8 @@ object MarkRights {
       Seq(TokenKind.Leaf, TokenKind.SrTcm, TokenKind.TrTcm, TokenKind.Redp).map(is(p, _, config.kind))
     val worst = Mux(config.colourAware, colour, Colour.Green.U(2.W))
     val redpMarks = redp && (colour === Colour.Green.U || colour === Colour.Yellow.U)
-    val unlucky = draw(MarkDrawBits - 1, 0) < config.drop
-    val leafOut = Mux(config.outColour === 3.U, Colour.Red.U(2.W), config.outColour)
+    val unlucky = draw(MarkDrawBits - 1, 0) < config.pDrop
+    val leafOut = Mux(config.out === 3.U, Colour.Red.U(2.W), config.out)
     val redpOut = Mux(redpMarks, Colour.Yellow.U(2.W), Colour.Red.U(2.W))
     val rights = Wire(new MarkRights)
     rights.has := leaf || srTcm || trTcm || redp

@@ -66,8 +66,8 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s1Room = Delay(Mux(s0.lenBytes > s0.l3Offset, wrap(s0.lenBytes - s0.l3Offset, PktLenBits), 0.U))
   private val s1Ip = requests(1).bits.ipBytes // 0: not known
   private val s1IpBytes = Mux(s1Ip =/= 0.U && s1Ip < s1Room, s1Ip, s1Room)
-  private val s1Bytes = Mux(config.ipLength, s1IpBytes, requests(1).bits.lenBytes)
-  private val units = Mux(config.packetBytes === 0.U, s1Bytes, config.packetBytes)
+  private val s1Bytes = Mux(config.length, s1IpBytes, requests(1).bits.lenBytes)
+  private val units = Mux(config.packet === 0.U, s1Bytes, config.packet)
   private val s4Cost = config.cost.map { cost =>
     val s3Product = Delay(Delay(units) * Delay(cost.mant))
     Delay(fit((s3Product << ShaperFrac) >> Delay(cost.shift, 2)))
@@ -80,9 +80,9 @@ class TokenMarker(p: LaneParams) extends Module {
   // -- stage 4: times to compare with --
   private val s4Now = Cat(requests(4).bits.time, 0.U(ShaperFrac.W))
   private def ns(x: UInt): UInt = Cat(x.pad(TimeBits), 0.U(ShaperFrac.W))
-  private val s4Burst = holdS1Until(config.burstNs, 4).map(ns)
+  private val s4Burst = holdS1Until(config.burst, 4).map(ns)
   private val s1SrTcm = MarkRights.is(p, TokenKind.SrTcm, config.kind)
-  private val s1Back = Mux(s1SrTcm, config.burstNs(1), Mux(s1Green, config.lowNs, config.highNs))
+  private val s1Back = Mux(s1SrTcm, config.burst(1), Mux(s1Green, config.lowThreshold, config.highThreshold))
   private val s4SrTcm = holdS1Until(s1SrTcm, 4)
   private val s4Green = holdS1Until(s1Green, 4)
   private val s4Floor = s4Burst.map(s4Now - _)
@@ -99,7 +99,7 @@ class TokenMarker(p: LaneParams) extends Module {
   )
   private val s5LowTime = Delay(s4Base) // of a green packet
   private val s5Edge = Delay(s4Edge)
-  private val s5QuietTime = Delay(requests(4).bits.time - holdS1Until(config.yellowNs, 4))
+  private val s5QuietTime = Delay(requests(4).bits.time - holdS1Until(config.meter, 4))
 
   // -- stage 5: what does not hang on the bucket's state --
   private val s5 = requests(5).bits
@@ -175,7 +175,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s7Has = Delay(s6Rights.has)
   private val s7Colour = Delay(Mux(s6Rights.has, outcome.colour, colour))
   private val s7Dropped = Delay(outcome.dropped)
-  private val s7DropColours = Delay(s6Config.dropColours)
+  private val s7DropColours = Delay(s6Config.drop)
   io.marked.colour := s7Colour
   io.marked.policed := s7Has && (s7Dropped || (s7DropColours >> s7Colour)(0))
   io.marked.level := Mux(s7Has, Delay(s6Now) - s7Z, 0.U)

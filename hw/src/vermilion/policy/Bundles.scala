@@ -61,7 +61,7 @@ object PushOutPorts {
     ahead.bits.lenBytes := slot.bits.descriptor.lenBytes
     ahead.bits.colour := slot.bits.entry.colour
     ahead.bits.distance := slot.bits.distance
-    ahead.bits.byColour := config.byColour
+    ahead.bits.byColour := config.victimByColour
     ahead.bits.last := config.lastMayLose
     ahead
   }
@@ -114,7 +114,7 @@ class Token(p: LaneParams) extends Bundle {
 
 /** What averages need beside what they see of their queue ([[vermilion.average.LookupConfig]]). */
 class StepConfig extends Bundle {
-  val updateDepart = Bool()
+  val update = Bool()
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
 }
@@ -122,7 +122,7 @@ class StepConfig extends Bundle {
 object StepConfig {
   def apply(c: AverageConfig): StepConfig = {
     val part = Wire(new StepConfig)
-    part.updateDepart := c.updateDepart
+    part.update := c.update
     part.masks := c.masks
     part.weight := c.weight
     part

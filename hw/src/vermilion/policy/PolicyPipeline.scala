@@ -145,7 +145,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val byBucket = holdUntil(marker.io.marked, bucketDone, 0)
   private val byFlow = holdUntil(m1ByFlow, 1 - mark, 0)
   private val flow = holdUntil(flows.io.answer.bits, flowDone, 0)
-  private val flowPoliced = (holdUntil(m1Config.dropColours, 1 - mark, 0) >> flow.colour)(0)
+  private val flowPoliced = (holdUntil(m1Config.drop, 1 - mark, 0) >> flow.colour)(0)
 
   // -- stages m1 to m5: how far it has come --
   distance.io.headers := marking(1).bits.descriptor.headers
@@ -197,7 +197,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val stepNow = stepConfig.read(at(stepRead).bits.entry.queue)
   private val s1 = stages(1).bits
   private val s1Config = holdUntil(stepNow, stepRead + 1, 1)
-  private val s1Updates = s1.counted || (s1.slot === Slot.Refresh && s1Config.updateDepart)
+  private val s1Updates = s1.counted || (s1.slot === Slot.Refresh && s1Config.update)
   private val s1Update = VecInit(Seq.tabulate(Colour.Count) { e =>
     stages(1).valid && s1Updates && s1Config.masks(e)(s1.entry.colour)
   })
@@ -240,7 +240,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   limit.io.ahead.bits := stages(limitAhead).bits.entry.queue
   limit.io.request.queue := before.entry.queue
   limit.io.request.lenBytes := before.descriptor.lenBytes
-  limit.io.request.limitBytes := holdS6Until(s6Decide.limitBytes, decide - 1)
+  limit.io.request.limit := holdS6Until(s6Decide.limit, decide - 1)
   limit.io.request.limitPackets := holdS6Until(s6Decide.limitPackets, decide - 1)
   pool.io.settings := io.pool
   io.poolUsed := pool.io.used
@@ -268,10 +268,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val provisional = verdicts.io.verdict
   private val byCurve =
     provisional === Verdict.Early.U || provisional === Verdict.Forced.U || provisional === Verdict.Mark.U
-  private val tailForm = holdS6Until(s6Decide.last, decide) =/= 0.U
+  private val tailForm = holdS6Until(s6Decide.victimWindow, decide) =/= 0.U
   private val pushOut =
     if (p.victims == 0) false.B
-    else holdS6Until(s6Decide.nearest, decide) && Mux(tailForm, provisional === Verdict.Tail.U, byCurve)
+    else holdS6Until(s6Decide.victim, decide) && Mux(tailForm, provisional === Verdict.Tail.U, byCurve)
   limit.io.admit := verdicts.io.admits || (deciding && pushOut)
   pool.io.admit := limit.io.admit
   assert(
@@ -301,7 +301,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val remark = holdS6Until(s6Decide.remark(s6.entry.colour), latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
-  d.removeOption := headers.hasTtlOption && holdS6Until(s6Decide.removeOption, latency)
+  d.removeOption := headers.hasTtlOption && holdS6Until(s6Decide.ttlOption, latency)
   d.ttlOptionAt := headers.ttlOptionAt
   io.refused.valid := decided && !admitted && done.descriptor.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.descriptor.headCell
@@ -333,7 +333,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       arrival.distance := done.distance
       arrival.ect := done.isEct
       arrival.action := Mux(pushesOut, Action.PushOut.U, Mux(admitted, Action.Admit.U, Action.Refuse.U))
-      arrival.byColour := holdS6Until(s6Decide.byColour, latency)
+      arrival.byColour := holdS6Until(s6Decide.victimByColour, latency)
       arrival.mayMark := holdS6Until(s6Decide.ecn, latency) && provisionalVerdict =/= Verdict.Forced.U
       arrival.last := holdS6Until(s6Decide.lastMayLose, latency)
       arrival.asLong := Delay(limit.io.overBytes || pool.io.over)

@@ -9,24 +9,24 @@ import vermilion.fixed.Formats._
 class ShaperConfig extends Bundle {
   val costMant = UInt(CostMantBits.W)
   val costShift = UInt(ShiftBits.W)
-  val burstNs = UInt(40.W)
+  val burst = UInt(40.W) // ns
 }
 
 /** When something may send again, by virtual time.
   *
   * A byte costs costMant 2^-costShift ns. Something may send when now is at or behind `next`; having sent L bytes,
   * {{{
-  *   next = base + cost,   base = next, but not before now - burstNs and not behind now,
+  *   next = base + cost,   base = next, but not before now - burst and not behind now,
   *   cost = (L costMant 2^16) >> costShift, U34.16 ns, rounded down
   * }}}
   * 64 kb/s is 125000 ns a byte, (m, s) = (125000, 0); 200 Gb/s is 0.04 ns, (167772, 22). Above 2^17 a mantissa is within 2^-18 of any
-  * rate; rounding takes at most 2^-16 ns a packet. A burstNs shorter than the sender is late (`latenessClocks`) costs rate, so the
+  * rate; rounding takes at most 2^-16 ns a packet. A burst shorter than the sender is late (`latenessClocks`) costs rate, so the
   * quantiser writes none.
   *
   * Time is compared in serial-number order, so that it may wrap. A debt, `next` ahead of now, is never longer than the cost of the packet
   * that made it; one of more bits than that cost (`debtBits`) says that the clock was set back, and counts as paid. So a clock set back,
   * however far, blocks nobody for longer than twice the cost of the packet last sent, and lets at most that packet's cost be forgotten.
-  * What has not been charged for more than 39 hours, half the range, starts from now and not from now - burstNs.
+  * What has not been charged for more than 39 hours, half the range, starts from now and not from now - burst.
   */
 class DueTime extends Bundle {
   val next = UInt(DueTime.ClockBits.W)

@@ -92,12 +92,12 @@ class PortShaper(p: LaneParams) extends Module {
   private val due = if (egresses == 1) dues.head else RegNext(choose(following(next), dues), 0.U.asTypeOf(new DueTime))
   assert(due.asUInt === choose(next, dues).asUInt, "another egress is worked out than has the next phase")
   private val shortCost = choose(next, shortCosts)
-  private val burst = DueTime.clock40(config.burstNs)
+  private val burst = DueTime.clock40(config.burst)
   private val age = nowClock - due.next
   private val ahead = age(DueTime.ClockBits - 1)
   private val tooOld = Arithmetic.less(burst, age)
   // Of each base that DueTime may choose there is a sum; what is known last chooses between them.
-  private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burstNs, TimeBits))
+  private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burst, TimeBits))
   private val fromFloor = added.cost + floor
   private val fromOthers = Mux(ahead, added.cost + nowClock, added.cost + due.next)
   private val charged = DueTime.after(

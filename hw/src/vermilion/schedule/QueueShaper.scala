@@ -101,19 +101,19 @@ class QueueShaper(p: LaneParams) extends Module {
   cost.io.request.costShift := s1Config.costShift
   private val s2Config = step(s1Config)
   private val s2Record = step(s1Record)
-  private val s2Burst = DueTime.clock40(s2Config.burstNs)
+  private val s2Burst = DueTime.clock40(s2Config.burst)
   private val s2Age = nowClock - s2Record.due.next
   private val s2Ahead = s2Age(DueTime.ClockBits - 1)
   private val s3Cost = step(cost.io.answer.cost)
   private val s3DebtBits = step(cost.io.answer.magnitude.costBits(s2Config.costShift))
-  private val s3Floor = step(Arithmetic.wrap(io.now - s2Config.burstNs, TimeBits))
+  private val s3Floor = step(Arithmetic.wrap(io.now - s2Config.burst, TimeBits))
   private val s3Now = step(io.now)
   private val s3Next = step(s2Record.due.next)
   private val s3UseFloor = step(!s2Record.stamped || (!s2Ahead && s2Age > s2Burst))
   private val s3UseNow = step(s2Ahead)
   // Its cost is paid if it is covered by the time since `next`, and by the burst. What was never charged has the whole burst.
   private val s3Age = step(Mux(s2Record.stamped, Mux(s2Ahead, 0.U, s2Age), Fill(DueTime.ClockBits, 1.U(1.W))))
-  private val s3Burst = step(s2Config.burstNs)
+  private val s3Burst = step(s2Config.burst)
   private def s3Covered(time: UInt) = !Arithmetic.less(time, s3Cost.pad(time.getWidth))
   private val s3Paid = s3Covered(s3Age) && s3Covered(s3Burst ## 0.U(ShaperFrac.W))
   private val s4Base = step(Mux(s3UseFloor, DueTime.clock(s3Floor), Mux(s3UseNow, DueTime.clock(s3Now), s3Next)))

@@ -38,7 +38,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
       if (value(lane.classWrite.valid) == 1)
         classes += value(lane.classWrite.bits.address) * 100 + value(lane.classWrite.bits.entry.queue)
       if (value(lane.seed.valid) == 1) seeds ++= lane.seed.bits.elements.values.map(value)
-      if (value(lane.portShaper.head.valid) == 1) ports += value(lane.portShaper.head.bits.burstNs)
+      if (value(lane.portShaper.head.valid) == 1) ports += value(lane.portShaper.head.bits.burst)
       if (value(dut.io.statistics.clear) == 1) clears += 1
       lane.hostRead.ready.poke((takeHostRead && random.nextDouble() >= stall).B)
       lane.live.valid.poke((answer == 0).B)
@@ -192,7 +192,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         assert((read(R.Status()) & 2) == 2, "pending commit not shown")
         assert(!write(R.ShadowLimit(), 888, limit = 40), "a write was answered while a commit was pending")
         for (_ <- 0 until loadClocks) clock()
-        assert(dut.io.lane.commit.bits.config.decide.limitBytes.peek().litValue == 777)
+        assert(dut.io.lane.commit.bits.config.decide.limit.peek().litValue == 777)
         takeCommit = true
         dut.io.axi.b.ready.poke(true.B)
         for (_ <- 0 until loadClocks) clock()
@@ -240,9 +240,9 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
             val curve = if (k == 0) lane.colours(c).drop else lane.colours(c).ecn
             def wide(of: R.Register, bit: Int) =
               written(of(c, k)) + (written(R.ShadowColourCurveFlags(c, k)) >> bit & 1) * (BigInt(1) << 32)
-            assert(curve.shape.minTh.peek().litValue == written(R.ShadowColourCurveMin(c, k)))
-            assert(curve.shape.maxTh.peek().litValue == written(R.ShadowColourCurveMax(c, k)))
-            assert(curve.shape.endTh.peek().litValue == written(R.ShadowColourCurveEnd(c, k)))
+            assert(curve.shape.min.peek().litValue == written(R.ShadowColourCurveMin(c, k)))
+            assert(curve.shape.max.peek().litValue == written(R.ShadowColourCurveMax(c, k)))
+            assert(curve.shape.end.peek().litValue == written(R.ShadowColourCurveEnd(c, k)))
             assert(curve.shape.slope1.peek().litValue == wide(R.ShadowColourCurveSlope1, 8))
             assert(curve.shape.base2.peek().litValue == wide(R.ShadowColourCurveBase2, 9))
             assert(curve.shape.slope2.peek().litValue == wide(R.ShadowColourCurveSlope2, 10))
@@ -255,7 +255,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
             ) assert(of.mant.peek().litValue + (of.shift.peek().litValue << 24) == written(r(c, k)))
           }
           for (c <- 0 until 3) assert(lane.colours(c).ecnOwn.peek().litValue == written(R.ShadowColourEcnOwn(c)))
-          assert(lane.decide.limitBytes.peek().litValue == written(R.ShadowLimit()))
+          assert(lane.decide.limit.peek().litValue == written(R.ShadowLimit()))
           assert(lane.decide.limitPackets.peek().litValue == written(R.ShadowLimitPackets()))
           assert(dut.io.lane.service.bits.quantum.peek().litValue == written(R.ShadowQuantum()))
           val idleStep = written(R.ShadowIdleStepLow()) + (written(R.ShadowIdleStepHigh()) << 32)
@@ -303,7 +303,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
           assert(dut.io.lane.ttlOption.ip4.peek().litValue == 0x9e && dut.io.lane.ttlOption.ip6.peek().litValue == 0x1e)
           val distance = told.distance
           assert(distance.option.peek().litValue == 1 && distance.infer.peek().litValue == 0)
-          assert(distance.share.peek().litValue == 1 && told.decide.removeOption.peek().litValue == 1)
+          assert(distance.share.peek().litValue == 1 && told.decide.ttlOption.peek().litValue == 1)
         }
 
         seeds.clear()

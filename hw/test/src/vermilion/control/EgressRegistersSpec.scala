@@ -86,7 +86,7 @@ class EgressRegistersSpec extends AnyFlatSpec with Simulation {
         write(dut, R.PortBurstLow(), burst)(())
         write(dut, R.PortBurstHigh(), 0) {
           for ((port, e) <- dut.io.lane.portShaper.zipWithIndex if port.valid.peek().litToBoolean)
-            seen :+= e -> port.bits.burstNs.peek().litValue
+            seen :+= e -> port.bits.burst.peek().litValue
         }
         assert(seen == Seq(egress -> BigInt(burst)))
       }

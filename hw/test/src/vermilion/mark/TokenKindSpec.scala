@@ -16,12 +16,12 @@ class TokenKindSpec extends AnyFunSuite with Simulation {
     while (!dut.io.ready.peek().litToBoolean) dut.clock.step()
     val config = dut.io.config
     config.cost.foreach { cost => cost.mant.poke(1); cost.shift.poke(0) }
-    config.burstNs.foreach(_.poke(0))
-    config.ipLength.poke(false)
-    config.packetBytes.poke(0)
-    config.outColour.poke(Colour.Yellow)
+    config.burst.foreach(_.poke(0))
+    config.length.poke(false)
+    config.packet.poke(0)
+    config.out.poke(Colour.Yellow)
     config.colourAware.poke(false)
-    config.dropColours.poke(0)
+    config.drop.poke(0)
     (0 to 4).map { kind =>
       dut.io.request.valid.poke(true)
       dut.io.request.bits.queue.poke(kind)

@@ -98,7 +98,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   private def shaper(c: ShaperConfig, s: Service): Unit = {
     c.costMant.poke(s.costMant.U)
     c.costShift.poke(s.costShift.U)
-    c.burstNs.poke(s.burstNs.U)
+    c.burst.poke(s.burstNs.U)
   }
 
   /** A clock; `takes` says whether an egress's queue entry is taken. */
