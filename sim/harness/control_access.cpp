@@ -175,11 +175,11 @@ u64 victimsByDistance(Registers& control, u32 distance) {
 }
 
 u64 pushOutCount(Registers& control) {
-  return wide(control, reg::window_contests_low());
+  return wide(control, reg::window_push_outs_low());
 }
 
 u64 staleCount(Registers& control) {
-  return wide(control, reg::window_blind_low());
+  return wide(control, reg::window_stale_low());
 }
 
 u64 latencies(Registers& control, u32 bin) {

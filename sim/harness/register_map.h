@@ -252,10 +252,10 @@ constexpr uint32_t window_time_high() { return 0x152c; }
 constexpr uint32_t window_queue() { return 0x1530; }
 constexpr uint32_t window_marked_low(uint32_t i) { return 0x1540 + 0x8 * i; }
 constexpr uint32_t window_marked_high(uint32_t i) { return 0x1544 + 0x8 * i; }
-constexpr uint32_t window_contests_low() { return 0x15a0; }
-constexpr uint32_t window_contests_high() { return 0x15a4; }
-constexpr uint32_t window_blind_low() { return 0x15a8; }
-constexpr uint32_t window_blind_high() { return 0x15ac; }
+constexpr uint32_t window_push_outs_low() { return 0x15a0; }
+constexpr uint32_t window_push_outs_high() { return 0x15a4; }
+constexpr uint32_t window_stale_low() { return 0x15a8; }
+constexpr uint32_t window_stale_high() { return 0x15ac; }
 constexpr uint32_t window_lost_distance_low(uint32_t i) { return 0x1600 + 0x8 * i; }
 constexpr uint32_t window_lost_distance_high(uint32_t i) { return 0x1604 + 0x8 * i; }
 constexpr uint32_t window_victim_distance_low(uint32_t i) { return 0x1800 + 0x8 * i; }

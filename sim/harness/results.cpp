@@ -164,11 +164,11 @@ void Results::losses(const Queue& q, Json& json) {
     others += q.lostByDistance[d] - q.lostTravelled[d];
     if (q.lostTravelled[d] != 0) list.push_back({d, q.lostTravelled[d]});
   }
-  json["consumed_slots"] = slots;
+  json["wasted_hops"] = slots;
   json["lost_without_distance"] = others;
   if (!q.nearest) return;
-  json["contests"] = q.pushOuts;
-  json["blind"] = q.stale;
+  json["push_outs"] = q.pushOuts;
+  json["stale"] = q.stale;
   Json& victims = json["victims_by_distance"] = Json::array();
   for (u64 d = 0; d < Distances; d++)
     if (q.victimsByDistance[d] != 0) victims.push_back({d, q.victimsByDistance[d]});

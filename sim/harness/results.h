@@ -14,16 +14,16 @@
 //              packet, all colours, as the limit saw it at the verdict
 //              lost_by_distance [[distance, packets], ...] of the packets that the queue lost (early, forced, tail and evicted) and
 //              whose distance is known: IP to one receiver, the initial TTL by option or inference (docs/distance-drops.md);
-//              consumed_slots: the sum of their distances, the hops that were travelled for nothing;
+//              wasted_hops: the sum of their distances, the hops that were travelled for nothing;
 //              lost_without_distance: packets that the queue lost besides, which the search takes for 63 hops or, link-local
 //              multicast, for 31 (the register lost_distance counts them there)
-//              contests, blind: decisions in which another packet could have paid; those in which the arriving one paid because whom the
+//              push_outs, stale: decisions that could push out a queued packet; those in which the arriving one was the victim because whom the
 //              search had seen was gone (docs/decisions/0006-victims-by-distance.md);
 //              victims_by_distance [[distance, packets], ...] of the queued packets that paid, evicted or marked, by the distance that the
-//              search took them for; these three absent where the queue has no contests
+//              search took them for; these three absent where the queue has no push-outs
 //   waited_ns  time in which at least one packet waited: was queued for longer than an empty lane takes (waiting_time.h)
 //   span_ns    from the first verdict of a packet that departed to the last departure
-//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, ruling], every k-th decision, k
+//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, provisional_verdict], every k-th decision, k
 //              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
 //              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace.
 //              A bad, nobuf or policed frame updates no average and has no probability: both are null

@@ -5,9 +5,9 @@
 //   queued                  what the limit saw before the packet
 //   pool_full               1: the pool of cells has no room for it
 //   distance                how far the packet has come, 0 to 63: sim/model/distance.h
-//   ruling                  what policy said, a code as verdict: sim/model/push_out.h
-//   blind, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
-//                           of a contest: 1, the arriving packet paid as all that the search saw had gone; 1, a queued one was dropped, or
+//   provisional_verdict     what policy said, a code as verdict: sim/model/push_out.h
+//   stale, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
+//                           of a push-out: 1, the arriving packet is the victim as all that the search saw had left; 1, a queued one was dropped, or
 //                           marked; who that was
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
@@ -24,7 +24,7 @@
 //   no flow                 flow and flow_events; where the table has no place for it the state
 //   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, pool_full, probability, verdict, distance, all of the
 //                           marker
-//   no contest              blind, evicted, victim_...; where the arriving packet paid the latter three
+//   no push-out             stale, evicted, victim_...; where the arriving packet is the victim the latter three
 //   a bad or nobuf frame    probability, policed, level, flow...; a policed one: probability
 //   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
 //                           refresh of a queue that does not update at departures
@@ -47,7 +47,8 @@ class TraceWriter {
     std::string head =
         "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,queued_bytes,queued_packets,"
         "pool_full,probability,"
-        "verdict,distance,ruling,blind,evicted,victim_marked,victim_colour,victim_bytes,victim_distance,came,mark_draw,"
+        "verdict,distance,provisional_verdict,stale,evicted,victim_marked,victim_colour,victim_bytes,victim_distance,"
+        "came,mark_draw,"
         "policed,level,"
         "flow,flow_average,flow_raised,flow_burst,flow_credits,flow_seq,flow_events";
     for (int c = 0; c < Colours; c++)

@@ -114,9 +114,9 @@ void addCounterFaults(std::vector<Fault>& to) {
       to, "count-skipped", "one more skipped refresh", "skipped refreshes",
       [](u32) { return reg::refreshes_skipped(); }, 1);
   add(
-      to, "count-push-outs", "one more push-out", "push-outs", [](u32) { return reg::window_contests_low(); }, 1);
+      to, "count-push-outs", "one more push-out", "push-outs", [](u32) { return reg::window_push_outs_low(); }, 1);
   add(
-      to, "count-stale", "one more stale candidate", "stale candidates", [](u32) { return reg::window_blind_low(); },
+      to, "count-stale", "one more stale candidate", "stale candidates", [](u32) { return reg::window_stale_low(); },
       1);
   add(to, "count-lost-distance", "one more packet lost of a distance", "packets lost of distance",
       reg::window_lost_distance_low, Distances);

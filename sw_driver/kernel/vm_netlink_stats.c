@@ -52,8 +52,8 @@ static bool put_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, const 
 		if (!put_colour(skb, s, c))
 			return false;
 	return put_wide(skb, VERMILION_A_STATISTICS_TIME_NS, s->time_ns) &&
-	       put_wide(skb, VERMILION_A_STATISTICS_CONTESTS, s->contests) &&
-	       put_wide(skb, VERMILION_A_STATISTICS_BLIND, s->blind) &&
+	       put_wide(skb, VERMILION_A_STATISTICS_PUSH_OUTS, s->push_outs) &&
+	       put_wide(skb, VERMILION_A_STATISTICS_STALE, s->stale) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_LATENCY, sizeof(s->latency), s->latency) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_MARKED, sizeof(s->marked), s->marked) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_LOST_DISTANCE, sizeof(s->lost_distance), s->lost_distance) &&

@@ -102,7 +102,7 @@ struct vm_statistics {
 	u64 average[VM_COLOURS]; /* U27.16 */
 	u64 time_ns;
 	u64 marked[12]; /* 4 colour before + colour behind the marker */
-	u64 contests, blind;
+	u64 push_outs, stale;
 	u64 lost_distance[64], victim_distance[64];
 };
 

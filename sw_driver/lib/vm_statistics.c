@@ -65,8 +65,8 @@ static void window(struct reader *reader, struct vm_statistics *out)
 	out->time_ns = wide(reader, VM_REG_WINDOW_TIME_LOW);
 	for (i = 0; i < 12; i++)
 		out->marked[i] = wide(reader, VM_REG_WINDOW_MARKED_LOW(i));
-	out->contests = wide(reader, VM_REG_WINDOW_CONTESTS_LOW);
-	out->blind = wide(reader, VM_REG_WINDOW_BLIND_LOW);
+	out->push_outs = wide(reader, VM_REG_WINDOW_PUSH_OUTS_LOW);
+	out->stale = wide(reader, VM_REG_WINDOW_STALE_LOW);
 	for (i = 0; i < 64; i++) {
 		out->lost_distance[i] = wide(reader, VM_REG_WINDOW_LOST_DISTANCE_LOW(i));
 		out->victim_distance[i] = wide(reader, VM_REG_WINDOW_VICTIM_DISTANCE_LOW(i));

@@ -269,7 +269,7 @@ def test_statistics_are_the_windows_words_in_their_places():
         assert list(got.marked) == [both("marked.", i) for i in range(12)]
         assert list(got.lost_distance) == [both("lost_distance.", i) for i in range(64)]
         assert list(got.victim_distance) == [both("victim_distance.", i) for i in range(64)]
-        assert (got.contests, got.blind, got.time_ns) == (both("contests."), both("blind."), both("time_"))
+        assert (got.push_outs, got.stale, got.time_ns) == (both("push_outs."), both("stale."), both("time_"))
         for name in ("backlog_bytes", "backlog_packets", "max_bytes", "max_packets"):
             assert getattr(got, name) == held.statistics[queue][address(f"window.{name}")]
     assert card.faults == []

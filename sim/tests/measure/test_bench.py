@@ -50,12 +50,12 @@ def test_the_model_alone_takes_the_same_clocks_and_rules_the_same(program, marke
 @pytest.mark.parametrize("form", bench.FORMS)
 def test_every_form_of_the_search_loses_no_clock_and_nothing_that_no_contest_ruled(program, form):
     figures = bench.once(program, bench_config.search(LAB, 64, form), 64, "one", False, 12000)
-    found = bench.contests(figures)
+    found = bench.push_outs(figures)
     print(form, found, figures["verdicts"])
     assert figures["bubbles"] == 0 and figures["replay"]["agreed"] == 12000 and "lost" not in figures
-    assert figures["verdicts"]["nobuf"] == 0 and found["not_ordered"] == 0 and found["contests"] > 1000
-    assert found["evicted"] > found["contests"] // 10 and (found["marked"] > 100) == (form == "ecn")
-    assert found["itself"] + found["evicted"] + found["marked"] == found["contests"]
+    assert figures["verdicts"]["nobuf"] == 0 and found["not_ordered"] == 0 and found["push_outs"] > 1000
+    assert found["evicted"] > found["push_outs"] // 10 and (found["marked"] > 100) == (form == "ecn")
+    assert found["itself"] + found["evicted"] + found["marked"] == found["push_outs"]
 
 
 def test_the_page_keeps_what_was_not_measured_now(program, tmp_path, monkeypatch):

@@ -73,7 +73,7 @@ def result() -> dict:
     """A run's figures with packets in every queue."""
     count = {"packets": 1, "bytes": 64}
     colours = [dict.fromkeys(show.OUTCOMES, count)] * 3
-    more = {"lost_by_distance": [[3, 1]], "consumed_slots": 3, "marker": {"kind": "wpm", "flows": 1}}
+    more = {"lost_by_distance": [[3, 1]], "wasted_hops": 3, "marker": {"kind": "wpm", "flows": 1}}
     more["marker"]["flow_events"] = dict.fromkeys(show.FLOW_EVENTS, 1)
     more |= {"colours_in_out": [[1, 1, 1]] * 3, "latency": [[0, 1]], "latency_max_ns": 9}
     return {"queues": [{"index": i, "name": name, "colours": colours, **more} for i, name in enumerate(NAMES)]}

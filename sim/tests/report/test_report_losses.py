@@ -18,21 +18,21 @@ from vermilion.simulation import show
 HEAD = ["queue", *show.LOSSES]
 
 
-def queue(name, known, others, evicted=0, **contests):
+def queue(name, known, others, evicted=0, **push_outs):
     pair = lambda n: {"packets": n, "bytes": 100 * n}
     colours = [{"evicted": pair(evicted)}, {"evicted": pair(0)}, {"evicted": pair(0)}]
     slots = sum(d * packets for d, packets in known)
-    found = {"name": name, "colours": colours, "lost_by_distance": known, "consumed_slots": slots}
-    return found | {"lost_without_distance": others} | contests
+    found = {"name": name, "colours": colours, "lost_by_distance": known, "wasted_hops": slots}
+    return found | {"lost_without_distance": others} | push_outs
 
 
 def test_a_queue_that_lost_a_packet_has_a_row():
     queues = [queue("near", [[0, 3], [4, 1]], 0), queue("idle", [], 0), queue("others", [], 7)]
-    queues += [queue("contests", [[2, 1000], [63, 1]], 1200, 900, contests=1500, blind=2, victims_by_distance=[])]
+    queues += [queue("push-outs", [[2, 1000], [63, 1]], 1200, 900, push_outs=1500, stale=2, victims_by_distance=[])]
     assert show.loss_rows({"queues": queues}) == [
         ["near", "4", "0", "0", "1", "4", "", ""],
         ["others", "7", "0", "7", "", "0", "", ""],
-        ["contests", "2,201", "900", "1,200", "2.06", "2,063", "1,500", "2"],
+        ["push-outs", "2,201", "900", "1,200", "2.06", "2,063", "1,500", "2"],
     ]
     assert show.loss_rows({"queues": [queue("idle", [], 0)]}) == show.loss_rows({}) == []
 
@@ -49,7 +49,7 @@ def test_the_screen_has_no_table_where_nothing_is_lost():
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """A run with contests, and its report."""
+    """A run with push-outs, and its report."""
     folder = tmp_path_factory.mktemp("losses")
     file = folder / "config.toml"
     file.write_text(CONFIG % "2Gbit")
@@ -69,7 +69,7 @@ def wanted(stats):
             known = lost - q["lost_without_distance"]
             slots = sum(d * packets for d, packets in q["lost_by_distance"])
             figures = [lost, evicted, q["lost_without_distance"], f"{slots / known:.3g}", slots]
-            figures += [q.get("contests", ""), q.get("blind", "")]
+            figures += [q.get("push_outs", ""), q.get("stale", "")]
             rows.append([q["name"], *(f"{n:,}" if isinstance(n, int) else n for n in figures)])
     return rows
 
@@ -80,7 +80,7 @@ def test_the_report_says_what_the_run_lost(shown):
     tables = [rows for part, _, rows in Tables(page.read_text()).tables if part == "losses"]
     assert tables == [[HEAD, *wanted(stats)]] and len(tables[0]) >= 5
     by_name = {row[0]: row for row in tables[0][1:]}
-    assert by_name["plain"][6] and not by_name["arriving"][6], "contests where there can be none"
+    assert by_name["plain"][6] and not by_name["arriving"][6], "push-outs where there can be none"
     assert "Without a distance are frames that are not IP" in page.read_text()
 
 

@@ -68,7 +68,7 @@ def spread(frames):
 
 
 def lost_in(queue):
-    return dict(map(tuple, queue["lost_by_distance"])), queue["consumed_slots"], queue["lost_without_distance"]
+    return dict(map(tuple, queue["lost_by_distance"])), queue["wasted_hops"], queue["lost_without_distance"]
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_what_has_a_distance_is_counted_and_what_has_none_stands_beside_it(run):
 
 @pytest.mark.parametrize("near", ["several", "one"])
 def test_it_is_the_victim_whose_distance_counts(run, near):
-    """A full queue of near packets, then far ones, for each of which a near one pays: to several, or to one receiver."""
+    """A full queue of near packets, then far ones, for each of which a near one is dropped: to several, or to one receiver."""
     rng, frames = random.Random(2), []
     first, then = (GROUP, SMALL) if near == "several" else (SMALL, GROUP)
     for rest in range(20):

@@ -1,4 +1,4 @@
-"""Contests under every curve, spacing and kind of frame: both engines are one, every frame is accounted for, and the search meets what it should."""
+"""Push-outs under every curve, spacing and kind of frame: both engines are one, every frame is accounted for, and the search meets what it should."""
 
 import csv
 import io
@@ -71,17 +71,17 @@ def test_both_engines_are_one_with_all_kinds_of_curves_and_frames(tmp_path, text
     capture = mixed(tmp_path / "in.pcap", seed, 5000)
     stats, trace = same(tmp_path, capture, "--config", file, *pace, traced=True)
     rows = [row for row in csv.DictReader(io.StringIO(trace)) if row["evicted"]]
-    paid = [row for row in rows if "1" in (row["evicted"], row["victim_marked"])]
-    by_queue = {n: [row for row in paid if row["queue"] == str(n)] for n in range(4)}
+    lost = [row for row in rows if "1" in (row["evicted"], row["victim_marked"])]
+    by_queue = {n: [row for row in lost if row["queue"] == str(n)] for n in range(4)}
     print({n: len(found) for n, found in by_queue.items()})
     assert all(len(found) >= 10 for found in by_queue.values())
-    assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in paid)
-    victims = lambda name: {int(row[name]) for row in paid}
-    assert max(victims("victim_bytes")) > 4000, "no jumbo frame paid"
-    assert INFERRED_OF_ZERO in {int(row["distance"]) for row in paid}, "no packet of TTL 0 was spared"
+    assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in lost)
+    victims = lambda name: {int(row[name]) for row in lost}
+    assert max(victims("victim_bytes")) > 4000, "no jumbo frame was a victim"
+    assert INFERRED_OF_ZERO in {int(row["distance"]) for row in lost}, "no packet of TTL 0 was spared"
     for number, queue in enumerate(stats["queues"]):
         held = [row for row in rows if row["queue"] == str(number)]
-        assert (queue["contests"], queue["blind"]) == (len(held), sum(row["blind"] == "1" for row in held))
+        assert (queue["push_outs"], queue["stale"]) == (len(held), sum(row["stale"] == "1" for row in held))
         counted = dict(map(tuple, queue["victims_by_distance"]))
         assert sum(counted.values()) == len(by_queue[number])
         assert all(
@@ -90,9 +90,9 @@ def test_both_engines_are_one_with_all_kinds_of_curves_and_frames(tmp_path, text
     assert stats["queues"][3]["lost_without_distance"] > 0
     if text == RED_FORM:
         assert any(row["victim_marked"] == "1" for row in by_queue[1] + by_queue[2])
-        assert {row["ruling"] for row in rows} == {"1", "2", "3"}
+        assert {row["provisional_verdict"] for row in rows} == {"1", "2", "3"}
     else:
-        assert {row["ruling"] for row in rows} == {"4"}
+        assert {row["provisional_verdict"] for row in rows} == {"4"}
         early = sum(
             c[name]["packets"] for q in stats["queues"][:2] for c in q["colours"] for name in ("early", "marked")
         )

@@ -34,12 +34,12 @@ def test_both_engines_are_one(tmp_path, case):
     preset, text, made, pace = CASES[case]
     capture = made(tmp_path / "in.pcap")
     stats, rows = engines(build.simulator(preset), tmp_path, text, capture, build.FOR_BENCHES[preset], pace)
-    contests = [row for row in rows if row["evicted"]]
-    paid = [row for row in contests if "1" in (row["evicted"], row["victim_marked"])]
+    push_outs = [row for row in rows if row["evicted"]]
+    victims = [row for row in push_outs if "1" in (row["evicted"], row["victim_marked"])]
     nobuf = sum(colour["nobuf"]["packets"] for queue in stats["queues"] for colour in queue["colours"])
-    print({"contests": len(contests), "paid": len(paid), "nobuf": nobuf})
-    assert len(paid) > 50 and all(row["blind"] == "0" for row in paid)
-    assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in paid)
+    print({"push_outs": len(push_outs), "victims": len(victims), "nobuf": nobuf})
+    assert len(victims) > 50 and all(row["stale"] == "0" for row in victims)
+    assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in victims)
     assert nobuf > 0 or preset != FEW
     if "window" in text:
         check_tail_drops(rows)

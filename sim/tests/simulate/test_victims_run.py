@@ -1,4 +1,4 @@
-"""Drops of the nearest packet through the whole lane: both engines are one, who pays is who should, the counters say so, and hops are saved."""
+"""Drops of the nearest packet through the whole lane: both engines are one, the victim is the right one, the counters say so, and hops are saved."""
 
 import csv
 import io
@@ -29,21 +29,21 @@ def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, ra
     rows = [row for row in csv.DictReader(io.StringIO(trace)) if row["evicted"]]
     evicted = [row for row in rows if row["evicted"] == "1"]
     marked = [row for row in rows if row["victim_marked"] == "1"]
-    blind = [row for row in rows if row["blind"] == "1"]
-    print({"contests": len(rows), "evicted": len(evicted), "marked": len(marked), "blind": len(blind)})
+    stale = [row for row in rows if row["stale"] == "1"]
+    print({"push_outs": len(rows), "evicted": len(evicted), "marked": len(marked), "stale": len(stale)})
     assert len(evicted) > 100 and len(marked) > 20
     assert all(int(row["victim_distance"]) <= int(row["distance"]) for row in evicted + marked)
     for row in evicted + marked:  # who arrives is in, in the other's stead
-        assert row["verdict"] == "0" and row["ruling"] in "123" and row["blind"] == "0"
+        assert row["verdict"] == "0" and row["provisional_verdict"] in "123" and row["stale"] == "0"
     coloured = [row for row in evicted + marked if row["queue"] == "2"]
     assert coloured and all(row["victim_colour"] >= row["colour"] for row in coloured)
-    assert all(row["ruling"] != "3" for row in marked), "a forced drop is never a mark"
+    assert all(row["provisional_verdict"] != "3" for row in marked), "a forced drop is never a mark"
     for name, queue in queues.items():
-        assert ("contests" in queue) == (name in ("plain", "ecn", "coloured"))
+        assert ("push_outs" in queue) == (name in ("plain", "ecn", "coloured"))
         lost = sum(packets for _, packets in queue["lost_by_distance"]) + queue["lost_without_distance"]
         names = ("early", "forced", "tail", "evicted")
         assert lost == sum(per[kind]["packets"] for per in queue["colours"] for kind in names)
-        assert queue["consumed_slots"] == sum(d * packets for d, packets in queue["lost_by_distance"])
+        assert queue["wasted_hops"] == sum(d * packets for d, packets in queue["lost_by_distance"])
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_hops_are_saved(tmp_path):
         queue = stats["queues"][0]
         lost = sum(packets for _, packets in queue["lost_by_distance"])
         assert lost > 500
-        mean[victim] = queue["consumed_slots"] / lost
+        mean[victim] = queue["wasted_hops"] / lost
     print(mean)
     assert mean["nearest"] < 0.6 * mean["arriving"]
 
@@ -124,7 +124,7 @@ ECN_CURVE = 'ecn = true\ngreen = { curve = "tail", ecn = { min = "5KB", max = "1
 @pytest.mark.parametrize(
     "lines, note",
     [
-        ("", "nothing contests"),
+        ("", "nothing is pushed out"),
         (CURVE, None),
         (ECN_CURVE, None),
         ("victim_window = 4", None),

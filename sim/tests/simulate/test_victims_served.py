@@ -1,4 +1,4 @@
-"""Contests in queues of every kind of service: shaped, strict, with small and large quanta, at random. Both engines are one, frame by frame and clock by clock."""
+"""Push-outs in queues of every kind of service: shaped, strict, with small and large quanta, at random. Both engines are one, frame by frame and clock by clock."""
 
 import random
 

@@ -81,14 +81,16 @@ def traffic(count=3000):
 
 def trace_file(path, rows):
     """A trace with the columns that matter in the order of sim/harness/trace_writer.h: (refresh, queue, colour, ecn, average, verdict)."""
-    names = "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,probability,ruling".split(",")
+    names = "time,refresh,input,queue,colour,len_bytes,ecn,bad,no_buffer,draw,probability,provisional_verdict".split(
+        ","
+    )
     names += [
         f"{n}_{c}" for c in range(3) for n in ("backlog_bytes", "backlog_packets", "last_departure", "ahead", "average")
     ]
     lines = [",".join(names)]
     for refresh, queue, colour, ecn, average, verdict in rows:
         row = dict.fromkeys(names, 0) | {"refresh": refresh, "queue": queue, "colour": colour, "ecn": ecn}
-        row |= {f"average_{colour}": int(average * 2**formats.AVG_FRAC), "ruling": verdict}
+        row |= {f"average_{colour}": int(average * 2**formats.AVG_FRAC), "provisional_verdict": verdict}
         lines.append(",".join(str(row[n]) for n in names))
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -12,7 +12,7 @@ from vermilion.configuration import config
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 
-# A build for tests: contests in the first four queues, and a buffer that runs full.
+# A build for tests: push-outs in the first four queues, and a buffer that runs full.
 NAME, SHAPE = "nic100g-victims", build.Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4)
 
 

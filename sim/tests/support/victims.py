@@ -128,16 +128,18 @@ def traffic(path, seed, count, classes=tuple(CODES), longest=1400):
 
 
 def check_tail_drops(rows):
-    """Who pays for a tail drop, by the trace."""
+    """The victims of tail drops, by the trace."""
     rows = [row for row in rows if row["refresh"] == "0"]
-    contests = [row for row in rows if row["evicted"]]
-    evicted = [row for row in contests if row["evicted"] == "1"]
-    print({"contests": len(contests), "evicted": len(evicted), "blind": sum(row["blind"] == "1" for row in contests)})
-    assert all(row["ruling"] == "4" and row["victim_marked"] == "0" for row in contests)
-    assert {row["queue"] for row in contests} == {"0", "1", "2"}
-    assert all((row["ruling"] == "4") == bool(row["evicted"]) for row in rows if row["queue"] in "012")
+    push_outs = [row for row in rows if row["evicted"]]
+    evicted = [row for row in push_outs if row["evicted"] == "1"]
+    print(
+        {"push_outs": len(push_outs), "evicted": len(evicted), "stale": sum(row["stale"] == "1" for row in push_outs)}
+    )
+    assert all(row["provisional_verdict"] == "4" and row["victim_marked"] == "0" for row in push_outs)
+    assert {row["queue"] for row in push_outs} == {"0", "1", "2"}
+    assert all((row["provisional_verdict"] == "4") == bool(row["evicted"]) for row in rows if row["queue"] in "012")
     for row in evicted:
         assert row["verdict"] == "0" and int(row["victim_distance"]) <= int(row["distance"])
         assert row["queue"] != "1" or row["victim_colour"] >= row["colour"]
         assert row["queue"] != "0" or int(row["victim_bytes"]) >= int(row["len_bytes"])
-    assert all(row["verdict"] == "4" for row in contests if row["evicted"] == "0")
+    assert all(row["verdict"] == "4" for row in push_outs if row["evicted"] == "0")

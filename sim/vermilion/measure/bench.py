@@ -68,9 +68,9 @@ What is sent: `sim/harness/bench.h`; how the lane stands: `sim/vermilion/measure
   queues ([limits](../limits.md), scheduler).
 * Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random`, over sixteen queues, as far apart as the build has them.
 * Victim search, 64 bytes into one queue, distances at random: `red`, every arrival forced over half of the limit; `ecn`, half of the frames ECT, early drops and marks; `tail`,
-  contests with the last 16 packets at the limit. The port is slower than the stream, so that queues stand: a tenth of it, and 55 % for `ecn`. A contest costs one packet: `evicted`
-  or CE-`marked` where it stands, or the arriving one (`itself`, lost or marked). `lost otherwise`: losses that no contest ruled. `blind`: share of contests, [decision 6](../decisions/0006-victims-by-distance.md). Who stays in a queue that
-  contests all the time has come far, so most arriving packets are the nearest themselves.
+  push-outs among the last 16 packets, at the limit. The port is slower than the stream, so that queues stand: a tenth of it, and 55 % for `ecn`. A push-out costs one packet: `evicted`
+  or CE-`marked` where it stands, or the arriving one (`itself`, lost or marked). `lost otherwise`: losses without a push-out. `stale`: share of push-outs with a stale candidate, [decision 6](../decisions/0006-victims-by-distance.md). A packet that stays in a queue of
+  constant push-outs has come far, so most arriving packets are the nearest themselves.
 * Markers, 64 bytes: one kind in all queues, colour-aware, or `mixed`: the seven in turn, colour-aware and by factor from the second
   turn on. Frames come in all three colours. One segment in 16 is sent again (`losses`). `policed`: REDP's dropper.
 """
@@ -86,22 +86,22 @@ PLAIN = [
     "early",
 ]
 MARKED = ["flows", "marker", *PLAIN[2:6], "green", "yellow", "red", "policed", "early", "losses", "probes"]
-SEARCHED = ["form", *PLAIN[2:7], "lost otherwise", "contests", "evicted", "marked", "itself", "blind"]
+SEARCHED = ["form", *PLAIN[2:7], "lost otherwise", "push-outs", "evicted", "marked", "itself", "stale"]
 
 
-def contests(row: dict) -> dict:
-    """What became of the contests of a row's queue, and what it lost without one."""
+def push_outs(row: dict) -> dict:
+    """What became of the push-outs of a row's queue, and what it lost without one."""
     queue, verdicts = row["queues"][0], row["verdicts"]
     packets = lambda name: sum(colour[name]["packets"] for colour in queue["colours"])
     evicted, marked = packets("evicted"), packets("marked")  # the second: arriving ones too
     dropped = verdicts["early"] + verdicts["forced"] + verdicts["tail"]
-    own = queue["contests"] - evicted - (marked - verdicts["mark"])
+    own = queue["push_outs"] - evicted - (marked - verdicts["mark"])
     return {
-        "contests": queue["contests"],
+        "push_outs": queue["push_outs"],
         "evicted": evicted,
         "marked": marked - verdicts["mark"],
         "itself": own,
-        "blind": queue["blind"],
+        "stale": queue["stale"],
         "not_ordered": dropped + verdicts["mark"] - own,
     }
 
@@ -112,10 +112,10 @@ def cells(row: dict) -> list:
     lost = verdicts["nobuf"] + sum(each["packets"] for each in row.get("lost", []))
     shared = [f"{row['clocks_per_decision']:g}", row["bubbles"], lost, row["latency_verdict_clocks"]]
     if "form" in row:
-        found = contests(row)
-        blind = f"{100 * found['blind'] / max(found['contests'], 1):.1f} %"
-        ends = [found[name] for name in ("not_ordered", "contests", "evicted", "marked", "itself")]
-        return [row["form"], *shared, row["latency_total_clocks"], *ends, blind]
+        found = push_outs(row)
+        stale = f"{100 * found['stale'] / max(found['push_outs'], 1):.1f} %"
+        ends = [found[name] for name in ("not_ordered", "push_outs", "evicted", "marked", "itself")]
+        return [row["form"], *shared, row["latency_total_clocks"], *ends, stale]
     if row["marker"] == "none":
         ends = [row["latency_total_clocks"], verdicts["enqueue"], verdicts["early"]]
         return [row["spread"], row["frame"], *shared, *ends]

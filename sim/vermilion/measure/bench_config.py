@@ -12,11 +12,11 @@ Queues: sixteen, as far apart as the build has them; all DSCPs over them, DSCP d
                a queue is offered: committed 1/2, peak 3/4; CBS, PBS 20 packets, EBS 200; REDP with b 60, T_L 15, T_H 45 packets, MAX
                1/2, P_drop 1/16 and a meter of one packet, so that its dropper acts. Flow markers have the paper's parameters.
 
-With the victim search, one queue and a port slower than the stream (`PORT`, share of the stream), so that contests have victims to find; w = 1:
+With the victim search, one queue and a port slower than the stream (`PORT`, share of the stream), so that push-outs have victims to find; w = 1:
 
-    red    forced over half of the limit: every arrival that may not stay contests, 9 of 10
+    red    forced over half of the limit: every arrival that may not stay pushes out, 9 of 10
     ecn    p from 0 to 1 at half of the limit, then 1: early drops of what is not ECT, half of the frames, and marks of the others
-    tail   no curve: contests with the last 16 packets at the limit
+    tail   no curve: push-outs among the last 16 packets at the limit
 
 Nothing else is shaped, but all of a card (`card`).
 """
@@ -84,7 +84,7 @@ def codes(queue: int, queues: int) -> dict:
 def card(shape: build.Preset, frame: int, spread: str) -> CardRecord:
     """The record of a lane with several egresses, everything on.
 
-    Each egress has sixteen queues as above, with the markers in turn and ECN; where the build has the search each loss of a curve is a contest.
+    Each egress has sixteen queues as above, with the markers in turn and ECN; where the build has the search each loss of a curve is a push-out.
     Limits add up to the whole buffer, but are 4 packets at least. The pool has all cells but those of frames that come in or are sent
     (docs/architecture.md). Half of it is reserved, and each queue may have 8 times what is free. Ports and queues are shaped to what the stream
     carries, which is more than what comes. Input i goes to egress i.

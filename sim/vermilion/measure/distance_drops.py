@@ -109,7 +109,7 @@ def repeated(capture: Path, passes: int, target: Path) -> Path:
 
 
 def measure(program: Path, capture: Path, queue: dict) -> dict:
-    """One run; packets in all, lost, evicted, bytes lost, lost without a distance, consumed slots (hops)."""
+    """One run; packets in all, lost, evicted, bytes lost, lost without a distance, wasted hops (hops)."""
     asked = config.parse({"port": {"rate": PORT}, "queue": [queue]})
     with tempfile.TemporaryDirectory() as folder:
         words, stats = Path(folder) / "words.json", Path(folder) / "stats.json"
@@ -125,7 +125,7 @@ def measure(program: Path, capture: Path, queue: dict) -> dict:
         "evicted": lost["packets"]["evicted"],
         "lost_bytes": sum(lost["bytes"].values()),
         "lost_without_distance": found["queues"][0]["lost_without_distance"],
-        "consumed_slots": found["queues"][0]["consumed_slots"],
+        "wasted_hops": found["queues"][0]["wasted_hops"],
     }
 
 
@@ -176,7 +176,7 @@ def cells(row: dict) -> list[str]:
         figures = row[victim]
         out.append(f"{figures['lost']:,}")
         out += [f"{figures['evicted']:,}"] if victim == "nearest" else []
-        out += [f"{figures['lost_bytes'] / 1000:,.0f}", f"{figures['consumed_slots']:,}"]
+        out += [f"{figures['lost_bytes'] / 1000:,.0f}", f"{figures['wasted_hops']:,}"]
     return out
 
 
@@ -194,8 +194,8 @@ def example(rows: list[dict]) -> str:
         if row["form"] == "RED, weight 0.02" and row["capture"] == "netflix":
             near, red_ = row["nearest"], row["arriving"]
             return (
-                f" Example, netflix, weight 0.02: {near['consumed_slots']:,} wasted hops instead of "
-                f"{red_['consumed_slots']:,}, and {near['lost']:,} lost packets instead of {red_['lost']:,}."
+                f" Example, netflix, weight 0.02: {near['wasted_hops']:,} wasted hops instead of "
+                f"{red_['wasted_hops']:,}, and {near['lost']:,} lost packets instead of {red_['lost']:,}."
             )
     return ""
 

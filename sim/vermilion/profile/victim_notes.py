@@ -20,8 +20,8 @@ def of(queue: Queue) -> Iterator[str]:
         return
     if queue.victim_window is None and rules_nothing(queue):
         yield (
-            'has victim = "nearest", but no curve, so nothing contests: packets over its limit are lost themselves; '
-            "give green, yellow or red a curve, or victim_window (1 to 16 packets), which contests at the limit"
+            'has victim = "nearest", but no curve, so nothing is pushed out: packets over its limit are lost themselves; '
+            "give green, yellow or red a curve, or victim_window (1 to 16 packets), which pushes out at the limit"
         )
     if not queue.distance.option and not queue.distance.infer:
         yield (

@@ -175,8 +175,8 @@ def verdicts(made: Page, stats: dict):
         made.text(
             "Packets that a queue lost: dropped early, forced or at the limit, or pushed out. Consumed slots are wasted hops, the sum "
             "of the lost packets' distances; the mean is over the packets that have a distance. Without a distance are frames that are not IP, "
-            "multicast and broadcast, and packets whose initial TTL neither option nor inference gives. A contest is a drop or mark that may push out "
-            "a queued packet. It is blind if the selected packet had already left, so that the arriving one was dropped or marked."
+            "multicast and broadcast, and packets whose initial TTL neither option nor inference gives. A push-out is a drop or mark that may push out "
+            "a queued packet. Its candidate is stale if the selected packet had already left, so that the arriving one was dropped or marked."
         )
         made.body.append(tables.losses(stats))
 

@@ -98,7 +98,9 @@ def from_trace(path: Path):
         if not names:
             return
         at = {name: i for i, name in enumerate(names)}
-        refresh, queue, colour, verdict, ecn = (at[n] for n in ("refresh", "queue", "colour", "ruling", "ecn"))
+        refresh, queue, colour, verdict, ecn = (
+            at[n] for n in ("refresh", "queue", "colour", "provisional_verdict", "ecn")
+        )
         average = [at[f"average_{c}"] for c in range(len(COLOURS))]
         for row in rows:
             own = int(row[colour])

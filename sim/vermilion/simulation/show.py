@@ -325,27 +325,27 @@ def marked_rows(result: dict[str, Any]) -> list[list[Any]]:
 
 def has_distances(result: dict[str, Any]) -> bool:
     """Whether a lost packet had travelled a hop, or another could have been dropped in its stead."""
-    return any(queue.get("consumed_slots") or queue.get("contests") for queue in result.get("queues", []))
+    return any(queue.get("wasted_hops") or queue.get("push_outs") for queue in result.get("queues", []))
 
 
 def loss_rows(result: dict[str, Any]) -> list[list[str]]:
-    """Of each queue that lost a packet: how far those with a distance had come, and how often another paid than the arriving one."""
+    """Of each queue that lost a packet: how far those with a distance had come, and how often another than the arriving one was the victim."""
     rows = []
     for queue in result.get("queues", []):
         known = sum(packets for _, packets in queue.get("lost_by_distance", []))
         others = queue.get("lost_without_distance", 0)
         if not known + others:
             continue
-        slots = queue["consumed_slots"]
+        slots = queue["wasted_hops"]
         evicted = sum(per["evicted"]["packets"] for per in queue["colours"])
         mean = f"{slots / known:.3g}" if known else ""
-        counts = [slots, *(queue[name] for name in ("contests", "blind") if name in queue)]
+        counts = [slots, *(queue[name] for name in ("push_outs", "stale") if name in queue)]
         cells = [f"{n:,}" for n in counts] + [""] * (3 - len(counts))
         rows.append([str(queue["name"]), f"{known + others:,}", f"{evicted:,}", f"{others:,}", mean, *cells])
     return rows
 
 
-LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "consumed slots", "contests", "blind"]
+LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "wasted hops", "push-outs", "stale"]
 
 
 def flow_rows(result: dict[str, Any]) -> list[list[Any]]:

@@ -29,8 +29,8 @@ def of_queue(number: int, held) -> dict:
         "backlog": {"packets": held.backlog_packets, "bytes": held.backlog_bytes},
         "most": {"packets": held.max_packets, "bytes": held.max_bytes},
         "latency_log2_ns": list(held.latency),
-        "contests": held.contests,
-        "blind": held.blind,
+        "push_outs": held.push_outs,
+        "stale": held.stale,
         "lost_distance": list(held.lost_distance),
         "victim_distance": list(held.victim_distance),
     }

@@ -75,8 +75,8 @@ def families(found: dict, has: dict, lane: int):
     for queue in found["queues"]:
         latency(of(queue), cumulated(queue["latency_log2_ns"]), sum_value=None)
     for name, text in (
-        ("contests", "Decisions in which a queued packet could pay"),
-        ("blind", "Contests of which all that the search saw had gone"),
+        ("push_outs", "Decisions that could push out a queued packet"),
+        ("stale", "Push-outs whose selected packet had already left"),
     ):
         counter = family(CounterMetricFamily, f"queue_{name}", text, names)
         for queue in found["queues"]:

@@ -293,7 +293,7 @@ def to_statistics(given: dict):
     for name in ("latency", "marked", "lost-distance", "victim-distance"):
         for i, value in enumerate(longs(given.get(name, b""))):
             getattr(made, name.replace("-", "_"))[i] = value
-    for name in ("time-ns", "backlog-bytes", "backlog-packets", "max-bytes", "max-packets", "contests", "blind"):
+    for name in ("time-ns", "backlog-bytes", "backlog-packets", "max-bytes", "max-packets", "push-outs", "stale"):
         setattr(made, name.replace("-", "_"), given.get(name, 0))
     return made
 

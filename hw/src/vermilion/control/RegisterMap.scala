@@ -443,13 +443,13 @@ object RegisterMap {
 
   object WindowMarkedHigh extends Register(0x1544, BigInt("ffffffff", 16), 0x8)
 
-  object WindowContestsLow extends Register(0x15a0, BigInt("ffffffff", 16))
+  object WindowPushOutsLow extends Register(0x15a0, BigInt("ffffffff", 16))
 
-  object WindowContestsHigh extends Register(0x15a4, BigInt("ffffffff", 16))
+  object WindowPushOutsHigh extends Register(0x15a4, BigInt("ffffffff", 16))
 
-  object WindowBlindLow extends Register(0x15a8, BigInt("ffffffff", 16))
+  object WindowStaleLow extends Register(0x15a8, BigInt("ffffffff", 16))
 
-  object WindowBlindHigh extends Register(0x15ac, BigInt("ffffffff", 16))
+  object WindowStaleHigh extends Register(0x15ac, BigInt("ffffffff", 16))
 
   object WindowLostDistanceLow extends Register(0x1600, BigInt("ffffffff", 16), 0x8)
 
