@@ -167,7 +167,7 @@ async def a_packets_size_over_the_mean_is_the_models(dut):
     def drive(vectors, k):
         if k < len(vectors):
             length, m, s, on = vectors[k]
-            ports(dut, "size", {"lenBytes": length, "config": {"on": on, "invMeanLen": {"mant": m, "shift": s}}})
+            ports(dut, "size", {"lenBytes": length, "config": {"weight": on, "invMeanLen": {"mant": m, "shift": s}}})
 
     def look(vector):
         length, m, s, on = vector
