@@ -40,12 +40,6 @@ Json colourJson(const VmCounters& c) {
   return j;
 }
 
-const char* kindOf(const VmMarker& m) {
-  static const char* const Kinds[] = {"", "leaf", "srtcm", "trtcm", "redp"};
-  static const char* const FlowKinds[] = {"nm", "3cpm", "wpm", "apm"};
-  return m.kind == VM_MARKER_FLOW ? FlowKinds[m.flow.kind & 3] : Kinds[std::min(m.kind, u32{VM_MARKER_REDP})];
-}
-
 }  // namespace
 
 Results::Results(const VmConfig& config, std::vector<std::string> names)
@@ -199,9 +193,9 @@ void Results::write(Json& json) const {
                       {"highest_backlog_bytes", q.highestBytes},
                       {"highest_backlog_packets", q.highestPackets}});
     losses(q, queues.back());
-    if (q.marker.kind == VM_MARKER_NONE) continue;
-    Json& marker = queues.back()["marker"] = {{"kind", kindOf(q.marker)}};
-    if (q.marker.kind != VM_MARKER_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;
+    if (q.marker.kind == VM_MARKS_NONE) continue;
+    Json& marker = queues.back()["marker"] = {{"kind", vm_marker_word(q.marker.kind, q.marker.flow.kind)}};
+    if (q.marker.kind != VM_MARKS_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;
     marker["flow_events"] = flowEventJson(q.flowEvents);
     flows_.write(marker, static_cast<u32>(i), q.marker.flow.alpha);
   }

@@ -22,7 +22,7 @@ VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const He
   const VmMarker& m = profiles_[queue];
   VmMark out{timeNs, 0, colour, colour, draw, 0, 0, {}, 0};
   if (!sound) return out;
-  if (m.kind == VM_MARKER_FLOW) {
+  if (m.kind == VM_MARKS_FLOW) {
     const VmFlowAnswer a = flows_.step(timeNs, queue, headers, m.flow);
     out.marked = a.colour;
     out.policed = m.drop >> a.colour & 1;

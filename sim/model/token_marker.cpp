@@ -76,16 +76,16 @@ Marked TokenMarker::mark(const VmMarker& m, u64 timeNs, u32 colour, u32 bytes, u
   const u32 worst = m.colour_aware ? colour : 0;
   Result r{};
   switch (m.kind) {
-    case VM_MARKER_LEAF:
+    case VM_MARKS_LEAF:
       r = leaf(m, b);
       break;
-    case VM_MARKER_SRTCM:
+    case VM_MARKS_SRTCM:
       r = singleRate(b, worst);
       break;
-    case VM_MARKER_TRTCM:
+    case VM_MARKS_TRTCM:
       r = twoRates(b, worst);
       break;
-    case VM_MARKER_REDP:
+    case VM_MARKS_REDP:
       r = redp(m, b, timeNs, colour, draw);
       break;
     default:

@@ -70,7 +70,7 @@ class TokenMarker {
   static Result twoRates(const Buckets& b, u32 worst);
   Result redp(const VmMarker& m, const Buckets& b, u64 timeNs, u32 colour, u32 draw) const;
 
-  u32 kind_ = VM_MARKER_NONE;  // that filled the buckets
+  u32 kind_ = VM_MARKS_NONE;  // that filled the buckets
   u64 z_[2] = {};
   u64 lastYellow_ = 0;
 };

@@ -3,7 +3,6 @@
 #include "vm_profile.h"
 #include "vm_ratio.h"
 
-#define RATE_MAX 200000000000ull
 #define DEPTH_MAX (64u << 20)
 #define SHORTEST_FRAME 60u /* without FCS */
 #define SHORTEST_IP 20u
@@ -20,28 +19,15 @@ static bool range(struct vm_refusal *fault, const char *field, u64 value, u64 lo
 	return vm_check_range(fault, place, field, value, low, high, legal);
 }
 
-/* A bucket must hold the shortest packet there is. */
-static bool bucket(struct vm_refusal *fault, const struct vm_marker *m, const char *field, u32 bytes)
+bool vm_check_bucket(struct vm_refusal *fault, const char *where, const char *field, u32 bytes,
+		     const struct vm_marker *m)
 {
 	const u32 least = m->packet ? m->packet : m->length == VM_LENGTH_IP ? SHORTEST_IP : SHORTEST_FRAME;
 
-	return range(fault, field, bytes, least, DEPTH_MAX,
-		     m->packet			 ? "1p to 64MiB"
-		     : m->length == VM_LENGTH_IP ? "20B to 64MiB, or 1p up"
-						 : "60B to 64MiB, or 1p up");
-}
-
-static bool srtcm(struct vm_refusal *fault, const struct vm_marker *m)
-{
-	if (!m->cbs && !m->ebs)
-		return range(fault, "cbs", 0, 1, DEPTH_MAX, "up to 64MiB, and more than 0 where ebs is 0 (RFC 2697)");
-	return (!m->cbs || bucket(fault, m, "cbs", m->cbs)) && (!m->ebs || bucket(fault, m, "ebs", m->ebs));
-}
-
-static bool trtcm(struct vm_refusal *fault, const struct vm_marker *m)
-{
-	return range(fault, "pir", m->pir, m->cir, RATE_MAX, "from cir up to 200Gbit (RFC 2698)") &&
-	       bucket(fault, m, "cbs", m->cbs) && bucket(fault, m, "pbs", m->pbs);
+	return vm_check_range(fault, where, field, bytes, least, DEPTH_MAX,
+			      m->packet			  ? "1p to 64MiB"
+			      : m->length == VM_LENGTH_IP ? "20B to 64MiB, or 1p up"
+							  : "60B to 64MiB, or 1p up");
 }
 
 /* MAX above 0 to 1, and its span within the register: width / MAX <= SPAN_MAX_NS. */
@@ -61,15 +47,13 @@ static bool max_p(struct vm_refusal *fault, const char *field, struct vm_number 
 
 static bool redp(struct vm_refusal *fault, const struct vm_marker *m)
 {
-	u64 burst[2], low, high;
+	u64 low, high, above;
 
-	if (!bucket(fault, m, "bucket", m->bucket) ||
-	    !range(fault, "high", m->high, 0, m->bucket, "low up to bucket") ||
+	if (!range(fault, "high", m->high, 0, m->bucket, "low up to bucket") ||
 	    !range(fault, "low", m->low, 0, m->high, "0 up to high"))
 		return false;
-	vm_marker_times(m, burst, &low, &high);
-	if (!max_p(fault, "max_demote", m->max_demote, low) ||
-	    !max_p(fault, "max_promote", m->max_promote, burst[0] - high))
+	vm_redp_widths(m, &low, &high, &above);
+	if (!max_p(fault, "max_demote", m->max_demote, low) || !max_p(fault, "max_promote", m->max_promote, above))
 		return false;
 	return !m->p_drop.num || vm_probability(m->p_drop, VM_MARK_DRAW_BITS) ||
 	       vm_check_fail(fault, place, "p_drop", m->p_drop, "0, or 7.7e-06 to 1");
@@ -112,31 +96,19 @@ static u32 colours(const struct vm_marker *m)
 		return GREEN | 1u << m->out;
 	case VM_MARKER_SRTCM:
 		return (m->cbs ? GREEN : 0) | (m->ebs ? YELLOW : 0) | RED;
-	case VM_MARKER_NM:
-		return YELLOW;
-	case VM_MARKER_WPM:
-		return GREEN | YELLOW;
-	case VM_MARKER_APM:
-		return YELLOW | RED;
 	default:
-		return GREEN | YELLOW | RED;
+		return vm_marker_colours(m->kind);
 	}
 }
 
 static bool rules(struct vm_refusal *fault, const struct vm_marker *m)
 {
-	switch (m->kind) {
-	case VM_MARKER_LEAF:
-		return bucket(fault, m, "burst", m->burst);
-	case VM_MARKER_SRTCM:
-		return srtcm(fault, m);
-	case VM_MARKER_TRTCM:
-		return trtcm(fault, m);
-	case VM_MARKER_REDP:
-		return redp(fault, m);
-	default:
+	u32 code, kind;
+
+	vm_marker_codes(m->kind, &code, &kind);
+	if (code == VM_MARKS_FLOW)
 		return flow(fault, m);
-	}
+	return vm_marker_rules(m, place, fault) && (m->kind != VM_MARKER_REDP || redp(fault, m));
 }
 
 bool vm_marker_check(const struct vm_marker *m, struct vm_refusal *fault)

@@ -6,33 +6,32 @@
  */
 #include "vm_profile.h"
 
-void vm_marker_times(const struct vm_marker *m, u64 burst[2], u64 *low, u64 *high)
+/* Costs of a byte and depths of buckets A and B. */
+static void buckets(const struct vm_marker *m, struct vm_scaled cost[2], u64 burst[2])
 {
-	burst[1] = 0;
-	*low = 0;
-	*high = 0;
-	switch (m->kind) {
-	case VM_MARKER_SRTCM:
-		burst[0] = vm_depth_ns(m->cbs, m->cir);
-		burst[1] = burst[0] + vm_depth_ns(m->ebs, m->cir);
-		break;
-	case VM_MARKER_TRTCM:
-		burst[0] = vm_depth_ns(m->pbs, m->pir);
-		burst[1] = vm_depth_ns(m->cbs, m->cir);
-		break;
-	case VM_MARKER_REDP:
-		burst[0] = vm_depth_ns(m->bucket, m->rate);
-		*low = vm_depth_ns(m->low, m->rate);
-		*high = vm_depth_ns(m->high, m->rate);
-		break;
-	default:
-		burst[0] = vm_depth_ns(m->burst, m->rate);
+	struct vm_bucket bucket[2];
+	u32 i, j;
+
+	vm_marker_buckets(m, bucket);
+	for (i = 0; i < 2; i++) {
+		if (!bucket[i].rate)
+			continue;
+		cost[i] = vm_cost(bucket[i].rate);
+		for (j = 0; j < sizeof(bucket[i].depth) / sizeof(bucket[i].depth[0]); j++)
+			burst[i] += vm_depth_ns(bucket[i].depth[j], bucket[i].rate);
 	}
 }
 
+void vm_redp_widths(const struct vm_marker *m, u64 *low, u64 *high, u64 *above)
+{
+	*low = vm_depth_ns(m->low, m->rate);
+	*high = vm_depth_ns(m->high, m->rate);
+	*above = vm_depth_ns(m->bucket, m->rate) - *high;
+}
+
+/* All but the kind. */
 static void flow_marker(const struct vm_marker *m, struct vm_flow_image *w)
 {
-	w->kind = m->kind - VM_MARKER_NM;
 	w->alpha = (u32)vm_probability(m->alpha, VM_FLOW_ALPHA_FRAC);
 	w->a0 = vm_flow_average(m->a0);
 	w->ns = m->ns;
@@ -43,44 +42,29 @@ static void flow_marker(const struct vm_marker *m, struct vm_flow_image *w)
 	w->half_open = vm_flow_age(m->half_open);
 }
 
-static void costs(const struct vm_marker *m, struct vm_scaled cost[2])
-{
-	switch (m->kind) {
-	case VM_MARKER_SRTCM:
-		cost[0] = vm_cost(m->cir);
-		cost[1] = cost[0];
-		break;
-	case VM_MARKER_TRTCM:
-		cost[0] = vm_cost(m->pir);
-		cost[1] = vm_cost(m->cir);
-		break;
-	default:
-		cost[0] = vm_cost(m->rate);
-	}
-}
-
 void vm_marker_convert(const struct vm_marker *m, struct vm_marker_image *w)
 {
+	u64 above;
+
 	vm_clear(w, sizeof(*w));
-	if (m->kind == VM_MARKER_NONE || m->kind > VM_MARKER_APM)
+	vm_marker_codes(m->kind, &w->kind, &w->flow.kind);
+	if (w->kind == VM_MARKS_NONE)
 		return;
 	w->drop = m->drop;
-	if (m->kind >= VM_MARKER_NM) {
-		w->kind = VM_MARKER_FLOW;
+	if (w->kind == VM_MARKS_FLOW) {
 		flow_marker(m, &w->flow);
 		return;
 	}
-	w->kind = m->kind;
 	w->colour_aware = m->colour_aware;
 	w->length = m->length == VM_LENGTH_IP && !m->packet;
 	w->packet = m->packet;
 	w->out = m->out;
-	vm_marker_times(m, w->burst, &w->low_threshold, &w->high_threshold);
-	costs(m, w->cost);
+	buckets(m, w->cost, w->burst);
 	if (m->kind != VM_MARKER_REDP)
 		return;
+	vm_redp_widths(m, &w->low_threshold, &w->high_threshold, &above);
 	w->demote = vm_span(w->low_threshold, m->max_demote);
-	w->promote = vm_span(w->burst[0] - w->high_threshold, m->max_promote);
+	w->promote = vm_span(above, m->max_promote);
 	w->p_drop = (u32)vm_probability(m->p_drop, VM_MARK_DRAW_BITS);
 	w->meter = m->meter;
 }

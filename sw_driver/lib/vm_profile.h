@@ -52,6 +52,9 @@ bool vm_check_range(struct vm_refusal *fault, const char *place, const char *fie
 		    const char *legal);
 bool vm_check_number(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
 		     u64 low_num, u64 low_den, u64 high_num, u64 high_den, const char *legal);
+/* A bucket must hold the shortest packet that the marker counts. */
+bool vm_check_bucket(struct vm_refusal *fault, const char *place, const char *field, u32 bytes,
+		     const struct vm_marker *marker);
 bool vm_check_power(struct vm_refusal *fault, const char *place, const char *field, struct vm_number value,
 		    const char *legal);
 extern const char *const vm_colours[VM_COLOURS];
@@ -69,7 +72,15 @@ void vm_marker_convert(const struct vm_marker *marker, struct vm_marker_image *i
 
 /* ExRED's K in the average's unit: the curve's own or the queue's limit; 0 where there is neither. RED's end where it is not 0. */
 u32 vm_curve_end(const struct vm_queue *queue, const struct vm_curve *curve);
-/* Depths of buckets A and B in ns, and REDP's thresholds T_L, T_H. */
-void vm_marker_times(const struct vm_marker *marker, u64 burst[2], u64 *low, u64 *high);
+/* Of REDP, as time at its rate, ns: the thresholds T_L and T_H, and what the bucket holds above T_H. */
+void vm_redp_widths(const struct vm_marker *marker, u64 *low, u64 *high, u64 *above);
+
+/* Of a kind of marker, by hw/regs/profile.yaml: rules between its settings; the colours that packets can leave with, bit c for colour c;
+ * buckets A and B, rate 0 where it has none; the codes of marker.flags and marker.flow, 0 for an unknown kind.
+ */
+bool vm_marker_rules(const struct vm_marker *marker, const char *place, struct vm_refusal *fault);
+u32 vm_marker_colours(u32 kind);
+void vm_marker_buckets(const struct vm_marker *marker, struct vm_bucket bucket[2]);
+void vm_marker_codes(u32 kind, u32 *code, u32 *flow);
 
 #endif

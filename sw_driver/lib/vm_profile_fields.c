@@ -117,6 +117,129 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_distance_ranges(&s->distance, "distance", fault);
 }
 
+bool vm_marker_rules(const struct vm_marker *s, const char *place, struct vm_refusal *fault)
+{
+	switch (s->kind) {
+	case VM_MARKER_LEAF:
+		return vm_check_bucket(fault, place, "burst", s->burst, s);
+	case VM_MARKER_SRTCM:
+		return (s->cbs || s->ebs || vm_check_range(fault, place, "cbs", 0, 1, 67108864u, "up to 64MiB, and more than 0 where ebs is 0 (RFC 2697)")) &&
+		       (!s->cbs || vm_check_bucket(fault, place, "cbs", s->cbs, s)) &&
+		       (!s->ebs || vm_check_bucket(fault, place, "ebs", s->ebs, s));
+	case VM_MARKER_TRTCM:
+		return vm_check_range(fault, place, "pir", s->pir, s->cir, 200000000000ull, "from cir up to 200Gbit (RFC 2698)") &&
+		       vm_check_bucket(fault, place, "pbs", s->pbs, s) &&
+		       vm_check_bucket(fault, place, "cbs", s->cbs, s);
+	case VM_MARKER_REDP:
+		return vm_check_bucket(fault, place, "bucket", s->bucket, s);
+	default:
+		return true;
+	}
+}
+
+u32 vm_marker_colours(u32 kind)
+{
+	switch (kind) {
+	case VM_MARKER_NM:
+		return 2;
+	case VM_MARKER_WPM:
+		return 3;
+	case VM_MARKER_APM:
+		return 6;
+	default:
+		return 7;
+	}
+}
+
+void vm_marker_buckets(const struct vm_marker *s, struct vm_bucket bucket[2])
+{
+	vm_clear(bucket, 2 * sizeof(*bucket));
+	switch (s->kind) {
+	case VM_MARKER_LEAF:
+		bucket[0].rate = s->rate;
+		bucket[0].depth[0] = s->burst;
+		break;
+	case VM_MARKER_SRTCM:
+		bucket[0].rate = s->cir;
+		bucket[0].depth[0] = s->cbs;
+		bucket[1].rate = s->cir;
+		bucket[1].depth[0] = s->cbs;
+		bucket[1].depth[1] = s->ebs;
+		break;
+	case VM_MARKER_TRTCM:
+		bucket[0].rate = s->pir;
+		bucket[0].depth[0] = s->pbs;
+		bucket[1].rate = s->cir;
+		bucket[1].depth[0] = s->cbs;
+		break;
+	case VM_MARKER_REDP:
+		bucket[0].rate = s->rate;
+		bucket[0].depth[0] = s->bucket;
+		break;
+	default:
+		break;
+	}
+}
+
+void vm_marker_codes(u32 kind, u32 *code, u32 *flow)
+{
+	*code = 0;
+	*flow = 0;
+	switch (kind) {
+	case VM_MARKER_LEAF:
+		*code = 1;
+		break;
+	case VM_MARKER_SRTCM:
+		*code = 2;
+		break;
+	case VM_MARKER_TRTCM:
+		*code = 3;
+		break;
+	case VM_MARKER_REDP:
+		*code = 4;
+		break;
+	case VM_MARKER_NM:
+		*code = 5;
+		*flow = 0;
+		break;
+	case VM_MARKER_3CPM:
+		*code = 5;
+		*flow = 1;
+		break;
+	case VM_MARKER_WPM:
+		*code = 5;
+		*flow = 2;
+		break;
+	case VM_MARKER_APM:
+		*code = 5;
+		*flow = 3;
+		break;
+	default:
+		break;
+	}
+}
+
+const char *vm_marker_word(u32 code, u32 flow)
+{
+	if (code == 1)
+		return "leaf";
+	if (code == 2)
+		return "srtcm";
+	if (code == 3)
+		return "trtcm";
+	if (code == 4)
+		return "redp";
+	if (code == 5 && flow == 0)
+		return "nm";
+	if (code == 5 && flow == 1)
+		return "3cpm";
+	if (code == 5 && flow == 2)
+		return "wpm";
+	if (code == 5 && flow == 3)
+		return "apm";
+	return "none";
+}
+
 void vm_queue_defaults(struct vm_queue *queue)
 {
 	vm_clear(queue, sizeof(*queue));

@@ -14,13 +14,22 @@ enum vm_update { VM_UPDATE_ARRIVAL, VM_UPDATE_BOTH };
 enum vm_spacing { VM_SPACING_GEOMETRIC, VM_SPACING_UNIFORM, VM_SPACING_WAIT };
 enum vm_ttl_option { VM_TTL_OPTION_KEEP, VM_TTL_OPTION_REMOVE };
 enum vm_victim { VM_VICTIM_ARRIVING, VM_VICTIM_NEAREST };
-enum vm_marker_kind { VM_MARKER_NONE, VM_MARKER_LEAF, VM_MARKER_SRTCM, VM_MARKER_TRTCM, VM_MARKER_REDP, VM_MARKER_NM, VM_MARKER_3CPM, VM_MARKER_WPM, VM_MARKER_APM, VM_MARKER_FLOW = VM_MARKER_NM };
+enum vm_marker_kind { VM_MARKER_NONE, VM_MARKER_LEAF, VM_MARKER_SRTCM, VM_MARKER_TRTCM, VM_MARKER_REDP, VM_MARKER_NM, VM_MARKER_3CPM, VM_MARKER_WPM, VM_MARKER_APM };
 enum vm_length { VM_LENGTH_FRAME, VM_LENGTH_IP };
 enum vm_increase { VM_INCREASE_DOUBLE, VM_INCREASE_FACTOR };
 enum vm_ack { VM_ACK_YELLOW, VM_ACK_GREEN };
 enum vm_curve_of { VM_DROPS, VM_MARKS };
 enum vm_flow_kind { VM_FLOW_NONE, VM_FLOW_THREE_COLOUR, VM_FLOW_WEB, VM_FLOW_ADAPTIVE };
 enum vm_colour { VM_COLOUR_GREEN, VM_COLOUR_YELLOW, VM_COLOUR_RED };
+
+/* What marks a queue's packets, as the registers have it. */
+enum vm_marker_code { VM_MARKS_NONE = 0, VM_MARKS_LEAF = 1, VM_MARKS_SRTCM = 2, VM_MARKS_TRTCM = 3, VM_MARKS_REDP = 4, VM_MARKS_FLOW = 5 };
+
+/* A token bucket: the rate that fills it, bits/s, and the depths that it holds together, bytes. */
+struct vm_bucket {
+	u64 rate;
+	u32 depth[2];
+};
 
 /* The queue's averages. */
 struct vm_average {
@@ -198,6 +207,9 @@ extern "C" {
 /* Calls `visit` with each register of the shadow record and its value, until it returns other than 0, and returns that. */
 typedef int vm_visit(void *context, u32 address, u32 value);
 int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *context);
+
+/* The word of a kind of marker, by the codes of marker.flags and marker.flow. */
+const char *vm_marker_word(u32 code, u32 flow);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,16 @@ import re
 import pytest
 import yaml
 
-from vermilion.generate import description, profile, profile_c, profile_cpp, profile_page, profile_python, profile_rdl
+from vermilion.generate import (
+    description,
+    profile,
+    profile_c,
+    profile_cpp,
+    profile_page,
+    profile_python,
+    profile_rdl,
+    profile_scala,
+)
 from vermilion.generate.netlink_settings import attributes
 from vermilion.hardware.driver_library import C
 from vermilion.values.fields import UserError
@@ -101,6 +110,18 @@ BROKEN = {
         lambda raw: raw["settings"]["average"]["fields"][1].update(enum="avg"),
         "kind has enum avg; legal are curve-kind,",
     ),
+    "a marker without a code": (
+        lambda raw: raw["markers"]["leaf"].pop("code"),
+        "leaf needs code and bucket a, or flow and neither",
+    ),
+    "a code twice": (
+        lambda raw: raw["markers"]["redp"].update(code=3),
+        "markers has the code 3 twice",
+    ),
+    "a kind without a marker": (
+        lambda raw: raw["enums"]["marker-kind"]["entries"].append("two"),
+        "markers has leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm; marker-kind has none, leaf,",
+    ),
 }
 
 
@@ -109,3 +130,35 @@ def test_a_broken_description_is_refused_in_a_sentence(fault):
     change, sentence = BROKEN[fault]
     with pytest.raises(UserError, match=re.escape(f"profile.yaml: {sentence}")):
         changed(change)
+
+
+def with_marker(raw):
+    raw["enums"]["marker-kind"]["entries"].append("two")
+    raw["markers"]["two"] = {"title": "a second one", "source": "RFC 1", "code": 6, "not-below": ["pir", "cir"]}
+    raw["markers"]["two"] |= {"a": {"rate": "cir", "depths": ["cbs"]}, "b": {"rate": "pir", "depths": ["pbs"]}}
+    for each in raw["settings"]["marker"]["fields"]:
+        if each["name"] in ("cir", "cbs", "pir", "pbs"):
+            each["needs"].append("two")
+
+
+# What a new kind of marker adds to each form.
+KINDS = {
+    "code in C": (profile_c.types, "VM_MARKS_TWO = 6"),
+    "word in C": (profile_c.fields, 'return "two";'),
+    "range in C": (profile_c.fields, '\tcase VM_MARKER_TWO:\n\t\treturn vm_check_range(fault, place, "drop"'),
+    "rule in C": (
+        profile_c.fields,
+        '\tcase VM_MARKER_TWO:\n\t\treturn vm_check_range(fault, place, "pir", s->pir, s->cir',
+    ),
+    "bucket in C": (profile_c.fields, "\tcase VM_MARKER_TWO:\n\t\tbucket[0].rate = s->cir;"),
+    "code in Scala": (profile_scala.kinds, "case object Two extends TokenKind(MarkerKind.Two)"),
+    "table of the file": (profile_python.tables, '"two": MarkerKind("a second one", "RFC 1", "frame"'),
+    "fields of the file": (profile_python.tables, '"two": (("cir", "cbs", "pir", "pbs"), ()),'),
+    "row of the page": (profile_page.page, "| `two` | a second one (RFC 1) | 6 |"),
+}
+
+
+@pytest.mark.parametrize("form", KINDS)
+def test_a_marker_is_one_entry(form):
+    make, text = KINDS[form]
+    assert text in make(changed(with_marker)) and text not in make(description.load())

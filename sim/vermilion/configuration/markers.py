@@ -20,11 +20,12 @@ from vermilion.hardware.formats import (
     nearest,
     probability,
 )
+from vermilion.hardware.profile_fields import BY_NAME
 from vermilion.values import units
 from vermilion.values.fields import COLOURS, DEPTH_MAX, DEPTH_MAX_TEXT
 from vermilion.values.units import Amount
 
-from .tables import MARKER_DEFAULTS, MARKER_DEPTHS, MARKER_FIELDS, MarkerFields
+from .tables import MARKER_DEFAULTS, MARKER_DEPTHS, MARKER_FIELDS, MARKER_KINDS, MarkerFields, MarkerKind
 
 SPAN_MAX_NS = (2**COST_MANT - 1) << MARK_SPAN_SHIFT
 # What a packet can count as, in bytes, by `length`: frames as the lane counts them, without FCS, from Ethernet's least (runts aside) to the longest
@@ -34,7 +35,7 @@ SHORTEST, LONGEST = {"frame": 60, "ip": 20}, {"frame": 1522, "ip": 1500}
 
 COMMON = ("queue", "kind", "drop")  # and packet, where there is a bucket
 DEPTHS = MARKER_DEPTHS
-BUCKETS = ("burst", "cbs", "ebs", "pbs", "bucket")
+BUCKETS = tuple(depth for depth in DEPTHS if any(depth in b.depths for k in MARKER_KINDS.values() for b in k.buckets))
 FIELDS, DEFAULTS = MARKER_FIELDS, MARKER_DEFAULTS
 
 
@@ -58,10 +59,7 @@ class Marker(MarkerFields):
                 )
         self._check_units()
         self._check_buckets()
-        if self.kind == "trtcm" and self.pir is not None and self.cir is not None and self.pir < self.cir:
-            raise ValueError(
-                f"has pir {units.rate_text(self.pir)} below cir {units.rate_text(self.cir)}; RFC 2698 needs pir from cir up to 200Gbit"
-            )
+        self._check_rates()
         if self.kind == "redp":
             self._check_redp()
         if self.by_flow:
@@ -71,9 +69,9 @@ class Marker(MarkerFields):
 
     def text_of(self, name: str) -> str:
         """A field's value in a sentence."""
-        forms: dict[str, Callable[[Any], str]] = dict.fromkeys(("rate", "cir", "pir"), units.rate_text)
-        forms |= dict.fromkeys(("meter", "idle", "half_open"), units.time_text)
-        return forms.get(name, units.shown)(getattr(self, name))
+        field = BY_NAME.get(f"marker.{name}")
+        forms: dict[str, Callable[[Any], str]] = {"rate": units.rate_text, "time": units.time_text}
+        return forms.get(field.type if field else "", units.shown)(getattr(self, name))
 
     def _check_units(self) -> None:
         given = {name: getattr(self, name) for name in DEPTHS if getattr(self, name) is not None}
@@ -96,18 +94,27 @@ class Marker(MarkerFields):
                     f"has {name} {value} of {self.packet_bytes} B; legal is up to {most}p, {DEPTH_MAX_TEXT}"
                 )
 
+    def _check_rates(self) -> None:
+        if self.rules.not_below:
+            high, low = self.rules.not_below
+            if getattr(self, high) < getattr(self, low):
+                raise ValueError(
+                    f"has {high} {self.text_of(high)} below {low} {self.text_of(low)}; "
+                    f"{self.rules.source} needs {high} from {low} up to 200Gbit"
+                )
+
     def _check_buckets(self) -> None:
-        if self.kind == "srtcm" and not any(depth.value for depth in (self.cbs, self.ebs) if depth):
-            raise ValueError(
-                f"has cbs 0 and ebs 0; RFC 2697 needs at least one above 0, legal is up to {DEPTH_MAX_TEXT}"
-            )
+        source, either = self.rules.source, self.rules.either
+        if either and not any(getattr(self, name).value for name in either):
+            given = " and ".join(f"{name} 0" for name in either)
+            raise ValueError(f"has {given}; {source} needs at least one above 0, legal is up to {DEPTH_MAX_TEXT}")
         for name in BUCKETS:
             value = getattr(self, name)
-            if value is None or (value.value == 0 and self.kind == "srtcm"):
+            if value is None or (value.value == 0 and name in either):
                 continue
             legal = f"legal is {SHORTEST[self.given('length')]}B to {DEPTH_MAX_TEXT}, or 1p up"
             if value.value == 0:
-                rule = ", which RFC 2698 needs above 0" if self.kind == "trtcm" else ""
+                rule = f", which {source} needs above 0" if source else ""
                 raise ValueError(f"has {name} 0{rule}; {legal}")
             if self.packet_bytes == 0 and value.value < SHORTEST[self.given("length")]:
                 raise ValueError(f"has {name} {Amount(value.value, 'byte')}, in which no packet fits; {legal}")
@@ -166,24 +173,23 @@ class Marker(MarkerFields):
         return name in self.taken or name in ("kind", "drop") or (name == "packet" and not self.by_flow)
 
     @property
+    def rules(self) -> MarkerKind:
+        """What `hw/regs/profile.yaml` says of its kind."""
+        return MARKER_KINDS[self.kind]
+
+    @property
     def by_flow(self) -> bool:
-        return self.kind in ("3cpm", "wpm", "apm", "nm")
+        return not self.rules.buckets
 
     @property
     def colours(self) -> list[str]:
         """Those that a packet can leave this marker with."""
-        never = {
-            "leaf": {"yellow", "red"} - {self.given("out")},
-            "srtcm": {
-                colour
-                for name, colour in (("cbs", "green"), ("ebs", "yellow"))
-                if self.kind == "srtcm" and getattr(self, name).value == 0
-            },
-            "wpm": {"red"},
-            "apm": {"green"},
-            "nm": {"green", "red"},
-        }.get(self.kind, set())
-        return [colour for colour in COLOURS if colour not in never]
+        never: set[str] = set()
+        if self.kind == "leaf":
+            never = {"yellow", "red"} - {self.given("out")}
+        if self.kind == "srtcm":
+            never = {colour for name, colour in (("cbs", "green"), ("ebs", "yellow")) if self.depth(name).value == 0}
+        return [colour for colour in self.rules.gives if colour not in never]
 
     def given(self, name: str) -> Any:
         """A field as asked, or its default."""
@@ -191,15 +197,16 @@ class Marker(MarkerFields):
         if asked is not None:
             return asked
         if name == "length":
-            return "ip" if self.kind in ("srtcm", "trtcm") else "frame"
+            return self.rules.length
         return min(DEFAULTS[name], self.given("idle")) if name == "half_open" else DEFAULTS[name]
 
     def rate_of(self, name: str) -> int:
         """The rate that fills the bucket to which a depth or threshold belongs."""
-        rate = {"trtcm": self.pir if name == "pbs" else self.cir, "srtcm": self.cir}.get(self.kind, self.rate)
-        if rate is None:
-            raise ValueError(f'kind "{self.kind}" has no bucket that {name} belongs to')
-        return rate
+        for bucket in self.rules.buckets:
+            if name in bucket.depths or name not in BUCKETS:
+                rate: int = getattr(self, bucket.rate)
+                return rate
+        raise ValueError(f'kind "{self.kind}" has no bucket that {name} belongs to')
 
     def depth(self, name: str) -> Amount:
         """A bucket's depth or a threshold that the kind has."""

@@ -2,7 +2,7 @@
 """Tables of the configuration file, field by field. What fields have to do with each other is in `config.py` and `markers.py`."""
 # fmt: off
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, StrictBool
 
@@ -100,6 +100,38 @@ class QueueFields(Strict):
     victim_by_colour: StrictBool = False  # With nearest, only packets of the arriving one's colour or a worse one may be lost.
     victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None  # With nearest, the tail-drop form among so many of the last packets; 0 is the form by the curve.
 
+
+class Bucket(NamedTuple):
+    """A token bucket: the fields of its rate and of the depths that it holds together, and its name where a marker has two."""
+
+    rate: str
+    depths: tuple[str, ...]
+    name: str
+
+
+class MarkerKind(NamedTuple):
+    """A kind of marker: its name for people and its RFC, whose length counts by default, buckets A and B, depths of which one at least is above 0,
+    a rate that must not be below another, and the colours that packets can leave with. Without buckets it marks by flow."""
+
+    title: str
+    source: str
+    length: str
+    buckets: tuple[Bucket, ...]
+    either: tuple[str, ...]
+    not_below: tuple[str, ...]
+    gives: tuple[str, ...]
+
+
+MARKER_KINDS = {
+    "leaf": MarkerKind("leaf marker", "", "frame", (Bucket("rate", ("burst",), ""),), (), (), ("green", "yellow", "red")),
+    "srtcm": MarkerKind("srTCM", "RFC 2697", "ip", (Bucket("cir", ("cbs",), "committed"), Bucket("cir", ("cbs", "ebs"), "excess"),), ("cbs", "ebs"), (), ("green", "yellow", "red")),
+    "trtcm": MarkerKind("trTCM", "RFC 2698", "ip", (Bucket("pir", ("pbs",), "peak"), Bucket("cir", ("cbs",), "committed"),), (), ("pir", "cir"), ("green", "yellow", "red")),
+    "redp": MarkerKind("REDP (random early demotion and promotion)", "", "frame", (Bucket("rate", ("bucket",), ""),), (), (), ("green", "yellow", "red")),
+    "nm": MarkerKind("no flow marker, all yellow", "", "frame", (), (), (), ("yellow",)),
+    "3cpm": MarkerKind("3CPM (green and red by TCP flow)", "", "frame", (), (), (), ("green", "yellow", "red")),
+    "wpm": MarkerKind("WPM (green by TCP flow)", "", "frame", (), (), (), ("green", "yellow")),
+    "apm": MarkerKind("APM (red by TCP flow)", "", "frame", (), (), (), ("yellow", "red")),
+}
 
 # Fields of each kind of marker: needed, and with a default.
 MARKER_FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

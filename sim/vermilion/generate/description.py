@@ -28,7 +28,6 @@ class Enum:
     name: str
     prefix: str
     entries: tuple[str, ...]
-    image: tuple[tuple[str, str], ...] = ()  # words that only the image has, each with the word whose number it has
 
     def constant(self, entry: str) -> str:
         return f"{self.prefix}_{entry}".replace("-", "_").upper()
@@ -134,9 +133,41 @@ class File:
     stride: int = 0
 
 
+@dataclass(frozen=True)
+class Bucket:
+    """A token bucket of a marker: settings of its rate, and of the depths that it holds together."""
+
+    rate: str
+    depths: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A kind of marker. `code`: in the registers; `flow`: of a marker by flow, which has no buckets."""
+
+    kind: str
+    title: str
+    code: int
+    flow: int | None
+    source: str
+    length: str
+    buckets: tuple[Bucket, ...]
+    either: tuple[str, ...]
+    not_below: tuple[str, ...]
+    gives: tuple[str, ...]
+
+    @property
+    def depths(self) -> tuple[str, ...]:
+        """The settings of its depths, each once."""
+        return tuple(dict.fromkeys(depth for bucket in self.buckets for depth in bucket.depths))
+
+
 @dataclass
 class Profile:
     enums: dict[str, Enum] = field(default_factory=dict)
+    markers: dict[str, Marker] = field(default_factory=dict)
+    flow_code: int = 0
     settings: dict[str, Table] = field(default_factory=dict)
     image: dict[str, tuple[Word | File, ...]] = field(default_factory=dict)
 
@@ -240,14 +271,40 @@ def register(raw: dict) -> Word | File:
     )
 
 
+MARKER_KEYS = {"title", "code", "flow", "source", "length", "a", "b", "either", "not-below", "gives"}
+
+
+def marker(kind: str, raw: dict, flow_code: int) -> Marker:
+    if unknown := raw.keys() - MARKER_KEYS:
+        refuse(kind, f"has {', '.join(sorted(unknown))}; legal are {', '.join(sorted(MARKER_KEYS))}")
+    if ("code" in raw) == ("flow" in raw) or ("flow" in raw) == ("a" in raw):
+        refuse(kind, "needs code and bucket a, or flow and neither")
+    buckets = (raw[each] for each in ("a", "b") if each in raw)
+    return Marker(
+        kind=kind,
+        title=raw["title"],
+        code=raw.get("code", flow_code),
+        flow=raw.get("flow"),
+        source=raw.get("source", ""),
+        length=raw.get("length", "frame"),
+        buckets=tuple(Bucket(each["rate"], tuple(each["depths"]), each.get("name", "")) for each in buckets),
+        either=tuple(raw.get("either", ())),
+        not_below=tuple(raw.get("not-below", ())),
+        gives=tuple(raw.get("gives", COLOURS)),
+    )
+
+
 def read(raw: dict) -> Profile:
     """The records of a parsed file."""
-    enums = {
-        name: Enum(name, each["c"], tuple(each["entries"]), tuple(each.get("image", {}).items()))
-        for name, each in raw["enums"].items()
-    }
+    enums = {name: Enum(name, each["c"], tuple(each["entries"])) for name, each in raw["enums"].items()}
     enums["colour"] = Enum("colour", "VM_COLOUR", COLOURS)
-    found = Profile(enums)
+    code = raw["flow-code"]
+    found = Profile(enums, {kind: marker(kind, each, code) for kind, each in raw["markers"].items()}, code)
+    if ("none", *found.markers) != enums["marker-kind"].entries:
+        refuse("markers", f"has {', '.join(found.markers)}; marker-kind has {', '.join(enums['marker-kind'].entries)}")
+    codes = [(each.code, each.flow) for each in found.markers.values()]
+    if twice := sorted({str(code) for code, _ in codes if codes.count((code, None)) > 1}):
+        refuse("markers", f"has the code {', '.join(twice)} twice")
     for name, table in raw["settings"].items():
         found.settings[name] = Table(name, table["doc"], tuple(entry(each, enums) for each in table["fields"]))
     for name, registers in raw["image"].items():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vermilion.toolchain import build
 
-from . import profile_c, profile_cpp, profile_page, profile_python, profile_rdl
+from . import profile_c, profile_cpp, profile_page, profile_python, profile_rdl, profile_scala
 from .description import SOURCE, Profile, load
 
 LIBRARY = build.ROOT / "sw_driver" / "lib"
@@ -21,6 +21,7 @@ GENERATED: dict[Path, Callable[[Profile], str]] = {
     LIBRARY / "vm_queue_visit.c": profile_c.visit,
     build.ROOT / "hw" / "regs" / "shadow.rdl": profile_rdl.rdl,
     build.ROOT / "sim" / "model" / "image_reader.cpp": profile_cpp.reading,
+    build.ROOT / "hw" / "src" / "vermilion" / "control" / "MarkerKind.scala": profile_scala.kinds,
     PYTHON / "configuration" / "tables.py": profile_python.tables,
     PYTHON / "hardware" / "profile_fields.py": profile_python.fields,
     build.ROOT / "docs" / "profile.md": profile_page.page,

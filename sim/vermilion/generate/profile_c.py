@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .description import EXACT, HEAD, SPDX, Bits, File, Profile, Setting, Sub, Table, Word, of_queue
+from vermilion.values.fields import COLOURS, RATE_MAX
+
+from .description import EXACT, HEAD, SPDX, Bits, File, Marker, Profile, Setting, Sub, Table, Word, of_queue
 
 TOP = f"/* {HEAD} */\n/* {SPDX} */\n/* clang-format off */\n"
 
@@ -81,6 +83,27 @@ def image_structs(name: str, registers: tuple[Word | File, ...]) -> list[str]:
     return [*inner, f"struct vm_{name}_image {{", *lines, "};", ""]
 
 
+def marker_types(profile: Profile) -> list[str]:
+    codes = {marker.kind: marker.code for marker in profile.markers.values() if marker.flow is None}
+    codes = {"none": 0} | codes | {"flow": profile.flow_code}
+    entries = ", ".join(f"VM_MARKS_{kind.upper()} = {code}" for kind, code in codes.items())
+    return [
+        "",
+        "/* What marks a queue's packets, as the registers have it. */",
+        f"enum vm_marker_code {{ {entries} }};",
+        "",
+        "/* A token bucket: the rate that fills it, bits/s, and the depths that it holds together, bytes. */",
+        "struct vm_bucket {",
+        "\tu64 rate;",
+        f"\tu32 depth[{most_depths(profile)}];",
+        "};",
+    ]
+
+
+def most_depths(profile: Profile) -> int:
+    return max(len(bucket.depths) for marker in profile.markers.values() for bucket in marker.buckets)
+
+
 def types(profile: Profile) -> str:
     """The header with all structs: settings of a queue, and the image of its registers."""
     lines = [
@@ -93,9 +116,8 @@ def types(profile: Profile) -> str:
     ]
     for enum in profile.enums.values():
         entries = ", ".join(enum.constant(entry) for entry in enum.entries)
-        entries += "".join(f", {enum.constant(word)} = {enum.constant(same)}" for word, same in enum.image)
         lines += [f"enum vm_{enum.name.replace('-', '_')} {{ {entries} }};"]
-    lines.append("")
+    lines += [*marker_types(profile), ""]
     for table in profile.settings.values():
         lines += settings_struct(profile, table)
     for name, registers in profile.image.items():
@@ -108,6 +130,9 @@ def types(profile: Profile) -> str:
         "/* Calls `visit` with each register of the shadow record and its value, until it returns other than 0, and returns that. */",
         "typedef int vm_visit(void *context, u32 address, u32 value);",
         "int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *context);",
+        "",
+        "/* The word of a kind of marker, by the codes of marker.flags and marker.flow. */",
+        "const char *vm_marker_word(u32 code, u32 flow);",
         "",
         "#ifdef __cplusplus",
         "}",
@@ -184,8 +209,63 @@ def ranges(profile: Profile, table: Table) -> list[str]:
     return [*lines, "\tdefault:", f"\t\treturn {last};", "\t}", "}", ""]
 
 
+def rules(marker: Marker) -> Iterator[str]:
+    """Rules of a kind of marker between its settings."""
+    if marker.either:
+        found = " || ".join(f"s->{depth}" for depth in marker.either)
+        others = ", ".join(marker.either[1:])
+        text = f"up to 64MiB, and more than 0 where {others} is 0 ({marker.source})"
+        yield f'({found} || vm_check_range(fault, place, "{marker.either[0]}", 0, 1, {64 << 20}u, "{text}"))'
+    if marker.not_below:
+        high, low = marker.not_below
+        text = f"from {low} up to 200Gbit ({marker.source})"
+        yield f'vm_check_range(fault, place, "{high}", s->{high}, s->{low}, {RATE_MAX}ull, "{text}")'
+    for depth in marker.depths:
+        call = f'vm_check_bucket(fault, place, "{depth}", s->{depth}, s)'
+        yield f"(!s->{depth} || {call})" if depth in marker.either else call
+
+
+def marker_functions(profile: Profile) -> list[str]:
+    """What C knows of the kinds of markers: rules, colours, buckets and codes."""
+    enum = profile.enums["marker-kind"]
+    case = lambda marker: f"\tcase {enum.constant(marker.kind)}:"
+    head = "bool vm_marker_rules(const struct vm_marker *s, const char *place, struct vm_refusal *fault)"
+    lines = [head, "{", "\tswitch (s->kind) {"]
+    for marker in profile.markers.values():
+        if found := [*rules(marker)]:
+            lines += [case(marker), f"\t\treturn {joined(found)};".replace("\n\t", "\n\t\t")]
+    lines += ["\tdefault:", "\t\treturn true;", "\t}", "}", ""]
+    lines += ["u32 vm_marker_colours(u32 kind)", "{", "\tswitch (kind) {"]
+    for marker in profile.markers.values():
+        if marker.gives != COLOURS:
+            lines += [case(marker), f"\t\treturn {sum(1 << COLOURS.index(colour) for colour in marker.gives)};"]
+    lines += ["\tdefault:", "\t\treturn 7;", "\t}", "}", ""]
+    lines += ["void vm_marker_buckets(const struct vm_marker *s, struct vm_bucket bucket[2])", "{"]
+    lines += ["\tvm_clear(bucket, 2 * sizeof(*bucket));", "\tswitch (s->kind) {"]
+    for marker in profile.markers.values():
+        if marker.buckets:
+            lines.append(case(marker))
+        for i, bucket in enumerate(marker.buckets):
+            lines.append(f"\t\tbucket[{i}].rate = s->{bucket.rate};")
+            lines += [f"\t\tbucket[{i}].depth[{j}] = s->{depth};" for j, depth in enumerate(bucket.depths)]
+        if marker.buckets:
+            lines.append("\t\tbreak;")
+    lines += ["\tdefault:", "\t\tbreak;", "\t}", "}", ""]
+    lines += ["void vm_marker_codes(u32 kind, u32 *code, u32 *flow)", "{", "\t*code = 0;", "\t*flow = 0;"]
+    lines += ["\tswitch (kind) {"]
+    for marker in profile.markers.values():
+        lines += [case(marker), f"\t\t*code = {marker.code};"]
+        lines += [f"\t\t*flow = {marker.flow};"] * (marker.flow is not None) + ["\t\tbreak;"]
+    lines += ["\tdefault:", "\t\tbreak;", "\t}", "}", ""]
+    lines += ["const char *vm_marker_word(u32 code, u32 flow)", "{"]
+    for marker in profile.markers.values():
+        same = f" && flow == {marker.flow}" if marker.flow is not None else ""
+        lines += [f"\tif (code == {marker.code}{same})", f'\t\treturn "{marker.kind}";']
+    return [*lines, '\treturn "none";', "}", ""]
+
+
 def fields(profile: Profile) -> str:
-    """Ranges of single settings, and defaults. Rules between settings: vm_check.c and vm_check_marker.c."""
+    """Ranges of single settings, what kinds of markers have, and defaults. Other rules between settings: vm_check.c and vm_check_marker.c."""
     lines = [
         '#include "vm_profile.h"',
         "",
@@ -194,6 +274,7 @@ def fields(profile: Profile) -> str:
     ]
     for table in profile.settings.values():
         lines += ranges(profile, table)
+    lines += marker_functions(profile)
     lines += ["void vm_queue_defaults(struct vm_queue *queue)", "{", "\tvm_clear(queue, sizeof(*queue));"]
     for each in of_queue(profile):
         if not each.setting.default and each.setting.type not in EXACT:

@@ -94,10 +94,26 @@ def word_rows(word: Word, path: str, member: str, size: str) -> list[str]:
     return [f"| `{member}{word.member}{size}` | {shown} | {form} | {word.doc} |"]
 
 
+def marker_rows(profile: Profile) -> list[str]:
+    rows = ["| kind | name | code | bucket A | bucket B | leaves with |", "| --- | --- | --- | --- | --- | --- |"]
+    for m in profile.markers.values():
+        code = str(m.code) if m.flow is None else f"{m.code}, flow {m.flow}"
+        cells = [f"`{b.rate}`, `{'` + `'.join(b.depths)}`" for b in m.buckets] + ["", ""]
+        title = f"{m.title} ({m.source})" if m.source else m.title
+        rows.append(f"| `{m.kind}` | {title} | {code} | {cells[0]} | {cells[1]} | {', '.join(m.gives)} |")
+    return rows
+
+
 def page(profile: Profile) -> str:
     lines = ["# A profile", "", f"<!-- {HEAD} -->", "", INTRO]
     for table in profile.settings.values():
         lines += [f"## Settings: {table.name}", table.doc, "", *settings_rows(profile, table), ""]
+    lines += [
+        "## Kinds of markers",
+        "Rate and depth of each token bucket; `code` is in the register `shadow.marker.flags`.",
+        "",
+    ]
+    lines += [*marker_rows(profile), ""]
     lines += ["## Names", "A field has the same name everywhere.", "", *names_rows(profile), ""]
     lines += ["## Image", "Members of `struct vm_queue_image`, and the registers that hold them.", ""]
     lines += ["| member | register | format | meaning |", "| --- | --- | --- | --- |"]

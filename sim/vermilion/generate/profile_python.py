@@ -9,7 +9,7 @@ TABLES = f'''# {HEAD}
 """Tables of the configuration file, field by field. What fields have to do with each other is in `config.py` and `markers.py`."""
 # fmt: off
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, StrictBool
 
@@ -112,6 +112,39 @@ def table_class(table: Table) -> Iterator[str]:
         yield f"    {each.name}: {kind}" + ("" if each.required else f" = {default(each)}") + f"  # {each.doc}"
 
 
+KIND = '''class Bucket(NamedTuple):
+    """A token bucket: the fields of its rate and of the depths that it holds together, and its name where a marker has two."""
+
+    rate: str
+    depths: tuple[str, ...]
+    name: str
+
+
+class MarkerKind(NamedTuple):
+    """A kind of marker: its name for people and its RFC, whose length counts by default, buckets A and B, depths of which one at least is above 0,
+    a rate that must not be below another, and the colours that packets can leave with. Without buckets it marks by flow."""
+
+    title: str
+    source: str
+    length: str
+    buckets: tuple[Bucket, ...]
+    either: tuple[str, ...]
+    not_below: tuple[str, ...]
+    gives: tuple[str, ...]'''
+
+
+def marker_kinds(profile: Profile) -> Iterator[str]:
+    yield from KIND.splitlines()
+    yield ""
+    yield ""
+    yield "MARKER_KINDS = {"
+    for m in profile.markers.values():
+        buckets = "".join(f"Bucket({b.rate!r}, {b.depths!r}, {b.name!r}), " for b in m.buckets).rstrip()
+        shown = f"{m.title!r}, {m.source!r}, {m.length!r}, ({buckets}), {m.either!r}, {m.not_below!r}, {m.gives!r}"
+        yield f'    "{m.kind}": MarkerKind({shown}),'.replace("'", '"')
+    yield "}"
+
+
 def marker_rules(table: Table) -> Iterator[str]:
     enum = table.settings[0].enum
     assert enum is not None
@@ -137,7 +170,7 @@ def tables(profile: Profile) -> str:
     lines = []
     for table in profile.settings.values():
         lines += ["", "", *table_class(table)]
-    lines += ["", "", *marker_rules(profile.settings["marker"])]
+    lines += ["", "", *marker_kinds(profile), "", *marker_rules(profile.settings["marker"])]
     return TABLES + "\n".join([*lines, ""])
 
 

@@ -32,15 +32,11 @@ def spans(m: Marker) -> dict[str, tuple[int, tuple[int, int]]]:
 def buckets(m: Marker) -> list[tuple[int, int]]:
     """(rate, depth in bytes) of buckets A and B as asked; srTCM's B holds both depths."""
 
-    def bucket(field: str) -> tuple[int, int]:
-        return m.rate_of(field), m.in_bytes(m.depth(field))
-
-    if m.kind == "srtcm":
-        rate, first = bucket("cbs")
-        return [(rate, first), (rate, first + bucket("ebs")[1])]
-    if m.kind == "trtcm":
-        return [bucket("pbs"), bucket("cbs")]
-    return [bucket("burst" if m.kind == "leaf" else "bucket"), (0, 0)]
+    held = [
+        (getattr(m, bucket.rate), sum(m.in_bytes(m.depth(name)) for name in bucket.depths))
+        for bucket in m.rules.buckets
+    ]
+    return [*held, (0, 0)][:2]
 
 
 def marker_record(m: Marker | None) -> MarkerRecord:

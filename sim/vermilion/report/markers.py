@@ -4,28 +4,24 @@ Counters come from the run's JSON, everything over time from the trace (`marker_
 """
 
 from vermilion.configuration.config import Config
+from vermilion.configuration.markers import Marker
 from vermilion.profile import marker_image
 from vermilion.simulation.show import EVENT_TEXT, FLOW_EVENTS
 from vermilion.values.fields import COLOURS
 
 from . import marker_plots, marker_points, plots, tables
 
-KINDS = {
-    "leaf": "leaf marker",
-    "srtcm": "srTCM (RFC 2697)",
-    "trtcm": "trTCM (RFC 2698)",
-    "redp": "REDP (random early demotion and promotion)",
-    "3cpm": "3CPM (green and red by TCP flow)",
-    "wpm": "WPM (green by TCP flow)",
-    "apm": "APM (red by TCP flow)",
-    "nm": "no flow marker, all yellow",
-}
-BUCKET = {
-    "leaf": "the bucket",
-    "redp": "the bucket",
-    "srtcm": "the committed bucket (the trace has no excess bucket)",
-    "trtcm": "the peak bucket (the trace has no committed bucket)",
-}
+
+def title(m: Marker) -> str:
+    return f"{m.rules.title} ({m.rules.source})" if m.rules.source else m.rules.title
+
+
+def bucket_text(m: Marker) -> str:
+    """Bucket A, whose level the trace has."""
+    first, *others = m.rules.buckets
+    if not others:
+        return "the bucket"
+    return f"the {first.name} bucket (the trace has no {others[0].name} bucket)"
 
 
 def section(made, config: Config, stats: dict, trace):
@@ -53,7 +49,7 @@ def section(made, config: Config, stats: dict, trace):
     queues = {q["index"]: q for q in stats.get("queues", [])}
     for q in config.queue:
         if q.at in markers:
-            made.part(f"marker-{q.index}", f"{q.name}: {KINDS[markers[q.at].kind]}")
+            made.part(f"marker-{q.index}", f"{q.name}: {title(markers[q.at])}")
             of_queue(made, q, markers[q.at], queues.get(q.at, {}), seen.get(q.at))
 
 
@@ -120,14 +116,15 @@ def tokens(made, queue, m, seen):
         return
     depth = marker_image.buckets(m)[0][1]
     units = f" Every packet counts as {m.packet_bytes:,} bytes." if m.packet_bytes else ""
-    caption = f"Queue {queue.name}: tokens in {BUCKET[m.kind]}, as each packet met them.{units}"
+    caption = f"Queue {queue.name}: tokens in {bucket_text(m)}, as each packet met them.{units}"
+    shown = m.rules.buckets[0].depths[0].upper() if m.rules.source else f"{depth:,} B"
     if m.kind == "redp":
         caption += " In the demotion region green packets may turn yellow, in the promotion region yellow ones green."
     made.figure(
         f"plot-tokens-{queue.index}",
         caption,
         3.2,
-        lambda f: marker_plots.tokens(f, m, seen, depth, {"srtcm": "CBS", "trtcm": "PBS"}.get(m.kind, f"{depth:,} B")),
+        lambda f: marker_plots.tokens(f, m, seen, depth, shown),
     )
     scale, unit = plots.scaled_time(seen.edges[-1])
     rows = []

@@ -100,17 +100,6 @@ class DistanceConfig extends Bundle {
   val share = Bool() // the share of the path that is covered, not the hops
 }
 
-/** Kinds of markers, `sim/model/token_marker.h`. */
-object MarkerKind {
-  val None = 0
-  val Leaf = 1
-  val SrTcm = 2
-  val TrTcm = 3
-  val Redp = 4
-  val Flow = 5
-  val Bits = 3
-}
-
 /** A queue's marker; which fields count depends on the kind ([[vermilion.mark.TokenMarker]]). */
 class MarkConfig extends Bundle {
   val kind = UInt(MarkerKind.Bits.W)

@@ -5,12 +5,12 @@ import chisel3.reflect.DataMirror
 import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
-import vermilion.control.{AxiLite, ControlPort}
+import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarking
-import vermilion.mark.{TokenKind, TokenMarker}
+import vermilion.mark.TokenMarker
 import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline

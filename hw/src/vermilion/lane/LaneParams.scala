@@ -2,7 +2,7 @@ package vermilion.lane
 
 import chisel3.util.log2Ceil
 import vermilion.fixed.MemoryKind
-import vermilion.mark.TokenKind
+import vermilion.control.TokenKind
 
 /** What decides a lane's area. Nothing here can be changed by a register.
   *

@@ -1,7 +1,7 @@
 package vermilion.mark
 
 import chisel3._
-import vermilion.control.MarkConfig
+import vermilion.control.{MarkConfig, TokenKind}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
@@ -46,7 +46,7 @@ object MarkRights {
 
   def apply(p: LaneParams, config: MarkConfig, colour: UInt, draw: UInt): MarkRights = {
     val Seq(leaf, srTcm, trTcm, redp) =
-      Seq(TokenKind.Leaf, TokenKind.SrTcm, TokenKind.TrTcm, TokenKind.Redp).map(is(p, _, config.kind))
+      Seq(TokenKind.Leaf, TokenKind.Srtcm, TokenKind.Trtcm, TokenKind.Redp).map(is(p, _, config.kind))
     val worst = Mux(config.colourAware, colour, Colour.Green.U(2.W))
     val redpMarks = redp && (colour === Colour.Green.U || colour === Colour.Yellow.U)
     val unlucky = draw(MarkDrawBits - 1, 0) < config.pDrop

@@ -2,7 +2,7 @@ package vermilion.mark
 
 import chisel3._
 import chisel3.util._
-import vermilion.control.{MarkConfig, MarkerKind}
+import vermilion.control.{MarkConfig, MarkerKind, TokenKind}
 import vermilion.fixed.Arithmetic.{reached, wrap}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
@@ -81,7 +81,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s4Now = Cat(requests(4).bits.time, 0.U(ShaperFrac.W))
   private def ns(x: UInt): UInt = Cat(x.pad(TimeBits), 0.U(ShaperFrac.W))
   private val s4Burst = holdS1Until(config.burst, 4).map(ns)
-  private val s1SrTcm = MarkRights.is(p, TokenKind.SrTcm, config.kind)
+  private val s1SrTcm = MarkRights.is(p, TokenKind.Srtcm, config.kind)
   private val s1Back = Mux(s1SrTcm, config.burst(1), Mux(s1Green, config.lowThreshold, config.highThreshold))
   private val s4SrTcm = holdS1Until(s1SrTcm, 4)
   private val s4Green = holdS1Until(s1Green, 4)

@@ -2,7 +2,7 @@ package vermilion.nic
 
 import chisel3.util.log2Ceil
 import vermilion.lane.LaneParams
-import vermilion.mark.TokenKind
+import vermilion.control.TokenKind
 
 /** A way through a lane: to the wire of a port, or to its host. */
 case class Way(port: Int, toHost: Boolean)

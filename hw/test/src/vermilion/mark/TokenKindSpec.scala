@@ -2,7 +2,7 @@ package vermilion.mark
 
 import org.scalatest.funsuite.AnyFunSuite
 import vermilion.Simulation
-import vermilion.control.MarkerKind
+import vermilion.control.{MarkerKind, TokenKind}
 import vermilion.flow.{FlowMarker, NoFlowMarker}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
@@ -22,7 +22,7 @@ class TokenKindSpec extends AnyFunSuite with Simulation {
     config.out.poke(Colour.Yellow)
     config.colourAware.poke(false)
     config.drop.poke(0)
-    (0 to 4).map { kind =>
+    (MarkerKind.None +: TokenKind.all.toSeq.map(_.code)).map { kind =>
       dut.io.request.valid.poke(true)
       dut.io.request.bits.queue.poke(kind)
       dut.io.request.bits.colour.poke(Colour.Green)
@@ -41,7 +41,7 @@ class TokenKindSpec extends AnyFunSuite with Simulation {
   private val bare = Colour.Green // no bucket: the colour it came with
 
   test("a build without a kind leaves the colour of its packets alone, a build with it does not") {
-    for (kinds <- Seq[Set[TokenKind]](Set(TokenKind.Leaf), Set(TokenKind.TrTcm, TokenKind.Redp))) {
+    for (kinds <- Seq[Set[TokenKind]](Set(TokenKind.Leaf), Set(TokenKind.Trtcm, TokenKind.Redp))) {
       simulate(new TokenMarker(LaneParams(tokenKinds = kinds))) { dut =>
         val seen = colours(dut)
         assert(seen(MarkerKind.None) == bare)
