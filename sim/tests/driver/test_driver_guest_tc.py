@@ -60,12 +60,14 @@ shadow end; owners end
 race() {
   tc qdisc add dev $lane root handle 1: red limit 300000 min 20000 max 60000 probability 0.1 $red
   echo 1 > /sys/bus/pci/devices/$device/reset & resetting=$!
-  sleep 0.05
+  sleep $1
   tc qdisc del dev $lane root
   wait $resetting
 }
-turn=0
-until refused race | grep 'being reset' || [ $turn = 20 ]; do race; turn=$((turn + 1)); done
+for delay in 0.05 0.02 0.1 0 0.2 0.01 0.4 0.05 0.02 0.1 0 0.2 0.01 0.4 0.05 0.02 0.1 0 0.2 0.01 0.4 0.8; do
+  race $delay
+  refused race | grep 'being reset' && break
+done
 owners race; shadow race
 rmmod vermilion && echo "unloaded"
 splats settings

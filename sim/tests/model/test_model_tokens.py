@@ -1,4 +1,4 @@
-"""Tokens to the last one, in whole numbers of 2^-16 ns of a bucket's rate, over 10^6 packets that fill and empty it without end.
+"""Tokens to the last one, in whole numbers of 2^-16 ns of a bucket's rate, over 300,000 packets that fill and empty it without end.
 
 An account of each bucket is kept beside the marker by the documents' rules: what came with time, what packets took, what ran over the
 brim. The model says bucket A's level with each packet. What a second bucket holds is shown every 400 packets by a packet of one unit
@@ -12,7 +12,7 @@ import pytest
 from support.model_bindings import LEAF, REDP, SRTCM, TRTCM, Scaled
 from support.token_marker_bench import GREEN, KINDS, RED, WRAP, YELLOW, Model, marker, span
 
-PACKETS, DRAIN, RATE = 1_000_000, 400, 10**10
+PACKETS, DRAIN, RATE = 300_000, 400, 10**10
 DEPTH = 30_000  # ns; below 2^16, so that one packet can ask for any level
 MEAN = 633  # ns of a packet at the rate
 COLOURS = [(GREEN,), (GREEN, YELLOW, RED), (GREEN, YELLOW), (YELLOW, YELLOW, GREEN, RED)]
@@ -116,7 +116,7 @@ def drain(books, ask):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_tokens_are_conserved_exactly_over_a_million_packets_with_thousands_of_brims_and_empties(name):
+def test_tokens_are_conserved_exactly(name):
     """In - out - overflow = change of level. Colour-aware and colour-blind, all colours, the dropper, drops by colour, over the clock's wrap."""
     rng, kind = random.Random(5), KINDS[name]
     print("seed 5")
@@ -158,6 +158,6 @@ def test_tokens_are_conserved_exactly_over_a_million_packets_with_thousands_of_b
     for account in (books.a, books.b)[: 1 + (kind in (SRTCM, TRTCM))]:
         assert account.balances(0)
         print(f"{account.brims} brims, {account.empties} times empty, {account.short} packets not covered")
-        assert account.brims > 1000 and account.empties > 1000 and account.short > 1000
-    assert min(aware) > 100_000 and min(came) > 100_000
-    assert (books.dropped > 1000) == (kind == REDP)
+        assert account.brims > 300 and account.empties > 300 and account.short > 300
+    assert min(aware) > 30_000 and min(came) > 30_000
+    assert (books.dropped > 300) == (kind == REDP)
