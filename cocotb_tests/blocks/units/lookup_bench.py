@@ -170,9 +170,7 @@ async def a_reset_of_one_clock_leaves_no_backlog(dut):
     packet = {"queue": 0, "colour": 0, "lenBytes": 1 + length(random)}
     clears = 4 * 2 ** len(dut.lookup_queue)
     dut.lookup_now.value, dut.lookup_time.value = 1000, 1000
-    ports(
-        dut, "lookup_config", {"unit": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0}
-    )
+    ports(dut, "lookup_config", {"unit": False, "masks": [7] * 3, "lambda": {"mant": 0, "shift": 0}, "idleStep": 0})
     dut.lookup_isPacket.value = 0
     ports(dut, "lookup_ahead", [1] * 3)
 
