@@ -22,6 +22,10 @@ from vermilion.values.fields import (
     Strict,
     UserError,
     amount,
+    code_alone,
+    code_listed,
+    dscp_or_table,
+    editors,
     number,
     one_line,
     option_type,
@@ -105,7 +109,7 @@ class DropCurve(Curve):
 
 TAIL = DropCurve(curve="tail")
 CELL_BYTES, CELLS_MOST = 64, 2**20  # a cell of the buffer; the largest pool, in cells
-Code = Annotated[int, BeforeValidator(units.dscp)]
+Code = Annotated[int, BeforeValidator(code_listed)]
 
 
 class Codes(Strict):
@@ -116,6 +120,7 @@ class Codes(Strict):
     red: list[Code] = []
 
 
+@editors(dscp_or_table(each=True))
 def codes(raw: object) -> object:
     """A list takes the colours of RFC 2597 (AFx2 yellow, AFx3 red, everything else green)."""
     if isinstance(raw, (dict, Codes)):
@@ -141,7 +146,7 @@ class Distance(DistanceFields):
     """What a packet's distance is taken from."""
 
 
-NewCode = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
+NewCode = Annotated[int, BeforeValidator(code_alone)]
 
 
 class Remark(Strict):
@@ -152,6 +157,7 @@ class Remark(Strict):
     red: NewCode | None = None
 
 
+@editors(dscp_or_table(each=False))
 def one_or_three(raw: object) -> object:
     """A code point alone is that of all three colours."""
     return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))

@@ -14,7 +14,20 @@ from pydantic_core import ErrorDetails
 
 from vermilion.toolchain.presets import Preset
 from vermilion.values import units
-from vermilion.values.fields import RATE_TEXT, Burst, Rate, Strict, UserError, amounts, number, one_line, read_toml
+from vermilion.values.fields import (
+    AMOUNT,
+    RATE_TEXT,
+    Burst,
+    Rate,
+    Strict,
+    UserError,
+    amounts,
+    editors,
+    number,
+    one_line,
+    read_toml,
+    whole_or_text,
+)
 from vermilion.values.units import Amount
 
 from . import config, rules
@@ -45,6 +58,7 @@ def of_shape(shape: Preset) -> Build:
     return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs)
 
 
+@editors(whole_or_text(0, CELL_BYTES * CELLS_MOST, AMOUNT))
 def cells_of(raw: object) -> Amount:
     """An amount of bytes in whole cells; 0: none."""
     legal = f"0 for none, or {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
@@ -82,6 +96,7 @@ class OwnPort(Strict):
     burst: Burst | None = None
 
 
+@editors({"type": "string", "minLength": 1, "maxLength": 64})
 def no_number(raw: object) -> object:
     """A name that `routes` and tables do not take for a number."""
     if isinstance(raw, str) and raw.strip().isdecimal():

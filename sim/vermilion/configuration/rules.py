@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Protocol, Self, TypedDict
 from pydantic import BeforeValidator, model_validator
 
 from vermilion.values import units
-from vermilion.values.fields import COLOURS, Strict, UserError, number, one_line
+from vermilion.values.fields import COLOURS, Strict, UserError, code_alone, editors, number, one_line, whole_or_text
 
 PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ah": 51, "icmpv6": 58, "ospf": 89}
 PROTOCOLS |= {"sctp": 132, "udplite": 136}
@@ -29,6 +29,7 @@ def near(word: object, known: Iterable[str]) -> str:
     return f'; did you mean "{found[0]}"?' if found else ""
 
 
+@editors({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}]})
 def ip_protocol(raw: object) -> int:
     """A name of PROTOCOLS in any case, or a number of IANA's registry."""
     if isinstance(raw, str) and raw.lower() in PROTOCOLS:
@@ -39,6 +40,7 @@ def ip_protocol(raw: object) -> int:
     raise ValueError(f"is {units.shown(raw)}{hint}")
 
 
+@editors({"type": "string"})
 def prefix(raw: object) -> IpNetwork:
     """`"10.0.0.0/8"`, `"2001:db8::/32"`, or one address."""
     legal = 'legal are an IPv4 or IPv6 address or prefix such as "10.0.0.0/8" and "2001:db8::/32"'
@@ -53,6 +55,7 @@ def prefix(raw: object) -> IpNetwork:
     return wide
 
 
+@editors(whole_or_text(0, PORT_MAX, r"^\d{1,5}(-\d{1,5})?$"))
 def ports(raw: object) -> tuple[int, int]:
     """A port, or `"LOW-HIGH"`, as (low, high)."""
     found = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", raw, re.ASCII) if isinstance(raw, str) else None
@@ -67,7 +70,7 @@ def ports(raw: object) -> tuple[int, int]:
     return low, high
 
 
-Code = Annotated[int, BeforeValidator(lambda raw: units.dscp(raw, "is"))]
+Code = Annotated[int, BeforeValidator(code_alone)]
 Prefix = Annotated[IpNetwork, BeforeValidator(prefix)]
 Ports = Annotated[tuple[int, int], BeforeValidator(ports)]
 

@@ -63,9 +63,54 @@ def legal_is(text: str) -> Callable[[Callable[[object], T]], Callable[[object], 
     return mark
 
 
+# What an editor can check of a value before the program does (JSON schema); patterns of ECMA 262, which has no flag for any case.
+AMOUNT = r"^\s*\d+(\.\d+)?\s*(([kKmMgG][iI]?)?[bB]|[pP]|[pP][kK][tT]|[pP][aA][cC][kK][eE][tT][sS])?\s*$"
+RATE = r"^\s*\d+(\.\d+)?\s*([kKmMgGtT][iI]?)?([bB][iI][tT]|b)?(/[sS])?\s*$"
+TIME = r"^\s*\d+(\.\d+)?\s*[mMuUnN]?[sS]\s*$"
+CODE = r"^\s*([cC][sS][0-7]|[aA][fF][1-4][1-3]|[eE][fF]|[vV][aA]|[lL][eE]|[dD][eE][fF][aA][uU][lL][tT]|[bB][eE])\s*$"
+
+
+def whole_or_text(low: int, high: int, pattern: str) -> dict[str, Any]:
+    """A whole number within a range, or a text of a form."""
+    return {"anyOf": [{"type": "integer", "minimum": low, "maximum": high}, {"type": "string", "pattern": pattern}]}
+
+
+def editors(schema: dict[str, Any]) -> Callable[[Callable[[object], T]], Callable[[object], T]]:
+    """Gives a validator what the file's JSON schema says of its values (`generate/schema.py`)."""
+
+    def mark(parse: Callable[[object], T]) -> Callable[[object], T]:
+        vars(parse)["schema"] = schema
+        return parse
+
+    return mark
+
+
+DSCP = whole_or_text(0, 63, CODE)
+
+
+def dscp_or_table(each: bool) -> dict[str, Any]:
+    """A code point, or one for each colour; `each`: lists of them."""
+    of = {"type": "array", "items": DSCP} if each else DSCP
+    table = {"type": "object", "properties": dict.fromkeys(COLOURS, of), "additionalProperties": False}
+    return {"anyOf": [of, table]}
+
+
+@editors(DSCP)
+def code_listed(raw: object) -> int:
+    """A code point in a list."""
+    return units.dscp(raw)
+
+
+@editors(DSCP)
+def code_alone(raw: object) -> int:
+    """A code point that a field is."""
+    return units.dscp(raw, "is")
+
+
 def number(low: float, high: float, text: str, whole: bool = False) -> BeforeValidator:
     """A validator for a bare number; `text` is the range in words."""
 
+    @editors({"type": "integer" if whole else "number", "minimum": low, "maximum": high})
     @legal_is(text)
     def parse(raw: object) -> int | float:
         if not isinstance(raw, (int, float)) or isinstance(raw, bool) or (whole and isinstance(raw, float)):
@@ -91,6 +136,7 @@ def amount(low: int, high: int, unit: str | None = None) -> BeforeValidator:
     """A validator for an amount within a range; with `unit` fixed, or left to the queue."""
     text = f"{Amount(low, unit)} to {Amount(high, unit)}"
 
+    @editors(whole_or_text(low, high, AMOUNT))
     @legal_is(text)
     def parse(raw: object) -> Amount:
         value = units.amount(raw, f"is {text}, such as {amounts(low, high, unit)}")
@@ -103,6 +149,7 @@ def amount(low: int, high: int, unit: str | None = None) -> BeforeValidator:
     return BeforeValidator(parse)
 
 
+@editors(whole_or_text(0, DEPTH_MAX, AMOUNT))
 def depth(raw: object) -> Amount:
     """A bucket's depth or a threshold; whether 0 is legal depends on the kind."""
     legal = f'are amounts up to {DEPTH_MAX_TEXT} such as "10KB" or "60p"'
@@ -115,6 +162,7 @@ def depth(raw: object) -> Amount:
 def duration(low: int, high: int, text: str) -> BeforeValidator:
     """A validator for a time from `low` to `high` ns; `text` is the range in words."""
 
+    @editors({"type": "string", "pattern": TIME})
     def parse(raw: object) -> int:
         ns: int | None
         try:
@@ -128,6 +176,7 @@ def duration(low: int, high: int, text: str) -> BeforeValidator:
     return BeforeValidator(parse)
 
 
+@editors({"enum": [2.0**n for n in range(-7, 4)]})
 def power_of_two(raw: object) -> float:
     """`alpha`: what the hardware has a code for."""
     if not isinstance(raw, (int, float)) or isinstance(raw, bool) or raw not in [2.0**n for n in range(-7, 4)]:
@@ -135,6 +184,7 @@ def power_of_two(raw: object) -> float:
     return float(raw)
 
 
+@editors(whole_or_text(RATE_MIN, RATE_MAX, RATE))
 @legal_is(RATE_TEXT)
 def rate_in_range(raw: object) -> int:
     value = units.rate(raw, f'is {RATE_TEXT}, such as "2Mbit" or "10Gbit"')
@@ -153,6 +203,7 @@ Probability = Annotated[float, number(0, 1, "0 to 1")]
 def option_type(reserved: dict[int, str]) -> BeforeValidator:
     """A validator for a type byte of an IP option; 0 and 1 are padding, `reserved` have the TTL option's length."""
 
+    @editors({"type": "integer", "minimum": 2, "maximum": 255})
     def parse(raw: object) -> int:
         if not isinstance(raw, int) or isinstance(raw, bool) or not 2 <= raw <= 255 or raw in reserved:
             other = "".join(f", but {number} ({name})" for number, name in reserved.items())
@@ -162,6 +213,7 @@ def option_type(reserved: dict[int, str]) -> BeforeValidator:
     return BeforeValidator(parse)
 
 
+@editors({"type": "string", "minLength": 1, "maxLength": 64})
 @legal_is(NAME_TEXT)
 def one_line(raw: object) -> object:
     """A name for tables and sentences: one line, not too long."""
