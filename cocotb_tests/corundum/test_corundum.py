@@ -11,7 +11,7 @@ from corundum.shapes import FEW, benches, parameters
 from support.nightly import nightly
 
 
-@pytest.mark.parametrize("modules", [benches("tags", "registers"), nightly(benches("routes", "line"))])
+@pytest.mark.parametrize("modules", [nightly(benches("tags", "registers")), nightly(benches("routes", "line"))])
 def test_two_ports_of_10g(modules):
     run_app(modules, "app10g-2-few", parameters(2, 1, 64))
 

@@ -13,7 +13,11 @@ def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
 
 @pytest.mark.parametrize(
     "preset, victims",
-    [("lab-victims-few-cells", "8"), ("nic100g-victims-few-cells", "2"), ("egresses-victims-few-cells", "16")],
+    [
+        nightly("lab-victims-few-cells", "8"),
+        nightly("nic100g-victims-few-cells", "2"),
+        ("egresses-victims-few-cells", "16"),
+    ],
 )
 def test_lane_with_victims_keeps_every_byte_under_stalls_and_backpressure(preset, victims):
     run("LaneCore", "lane.lane_bench", preset, VICTIMS=victims)

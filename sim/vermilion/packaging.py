@@ -89,6 +89,9 @@ class BuildPy(build_py):
             [compiler, *CXX_FLAGS, *include, "-c", str(source), "-o", out]
             for source, out in zip(sources, objects, strict=True)
         ]
+        for source in sorted((ROOT / "sw_driver" / "lib").glob("*.c")):  # settings and registers are the driver's
+            objects.append(str(work / f"driver-{source.stem}.o"))
+            compiled.append([os.environ.get("CC", "cc"), "-O2", "-std=gnu11", "-c", str(source), "-o", objects[-1]])
         finish(compiled)
         for preset in PRESETS:
             own = str(work / f"shape-{preset}.o")

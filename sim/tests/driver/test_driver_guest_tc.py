@@ -6,6 +6,7 @@ import pytest
 
 from support import driver_bench, netlink_guest
 from support.driver_bench import counts, expected, talk
+from support.nightly import nightly
 from support.register_file import address
 from support.tc_traffic import all_colours, capture, check_qdisc, feed, frame, red
 from vermilion.guests import guest
@@ -83,7 +84,7 @@ for name, (low, high, p, prio) in COLOURS.items():
     SETTINGS = SETTINGS.replace(f" {name}\n", " " + DP.format(low=low, high=high, p=p, prio=prio) + "\n")
 
 
-@pytest.mark.parametrize("said", ["6.12", "6.1"], indirect=True)
+@pytest.mark.parametrize("said", ["6.12", nightly("6.1")], indirect=True)
 def test_what_tc_says_is_in_the_registers(said):
     plain, mild = red(20000, 60000, 0.1), red(30000, 90000, 0.02, end=TOP)
     assert said.shadow("add") == expected(limit=400000, ecn=True, **all_colours(mild))

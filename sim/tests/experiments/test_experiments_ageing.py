@@ -6,6 +6,7 @@ import math
 import pytest
 from click.testing import CliRunner
 
+from support.nightly import at_night
 from vermilion.commands import cli
 from vermilion.experiments import ageing, network, pages, papers, runs, settings
 from vermilion.toolchain import build
@@ -119,6 +120,7 @@ def results(tmp_path_factory):
     return out
 
 
+@at_night
 @pytest.mark.slow
 def test_variants_are_kept_apart(results):
     assert len({program.digest for program, _ in results.values()}) == 3

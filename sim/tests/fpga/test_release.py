@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support import corundum_shell as shell
+from support.nightly import at_night
 from vermilion.synthesis import hdl, release, rtl
 from vermilion.toolchain import build, chisel
 from vermilion.values.fields import UserError
@@ -37,6 +38,7 @@ def fusesoc(cores: list[Path], work: Path, *words) -> str:
     return done.stdout + done.stderr
 
 
+@at_night
 def test_a_frame_comes_through_in_somebody_elses_design(released, tmp_path):
     said = fusesoc([GUEST, released], tmp_path, "--target=sim", "somebody:else:guest")
     assert "a frame of 8 beats is through" in said

@@ -3,6 +3,7 @@
 import pytest
 
 from support.captures import pcap
+from support.nightly import nightly
 from support.victim_floods import engines, floods
 from support.victim_kinds import RED_FORM, mixed
 from support.victims import CONFIG, TAILED, check_tail_drops, traffic
@@ -29,7 +30,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+NIGHTLY = ("few-cells", "few-cells-tail")
+
+
+@pytest.mark.parametrize("case", [nightly(case) if case in NIGHTLY else case for case in CASES])
 def test_both_engines_are_one(tmp_path, case):
     preset, text, made, pace = CASES[case]
     capture = made(tmp_path / "in.pcap")
