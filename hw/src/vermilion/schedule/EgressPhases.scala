@@ -7,8 +7,10 @@ import vermilion.queue.{QueueHead, QueuePorts}
 
 /** Wires each egress's scheduler to the queues and shapers that they share.
   *
-  * One packet can be taken per cycle, so the schedulers are time-multiplexed: each may take a packet in one of `egresses` cycles, its phase. None may take one in a cycle in which a shaper is configured. What the queues tell of a packet goes to the
-  * scheduler of its egress in every clock. A scheduler knows its own queues alone, by the low bits of their numbers.
+  * One packet can be taken per cycle, so the schedulers are time-multiplexed.
+  * Each scheduler may take a packet in one of `egresses` cycles, its phase. None may take one in a cycle in which a shaper is configured.
+  * The queues' packet information goes to the scheduler of its egress in every cycle.
+  * A scheduler knows only its own queues, by the low bits of their numbers.
   */
 class EgressPhases(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]) {
   require(schedulers.size == p.egresses, s"${schedulers.size} schedulers for ${p.egresses} egresses; legal is one each")
@@ -20,12 +22,12 @@ class EgressPhases(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]
   val shaper: QueueShaper = Module(new QueueShaper(p))
   val port: PortShaper = Module(new PortShaper(p))
 
-  /** A shaper is configured in this clock. */
+  /** A shaper is configured in this cycle. */
   val configures: Bool = shaper.io.configure.valid || port.io.configure.map(_.valid).reduce(_ || _)
 
   def isOf(egress: Int, queue: UInt): Bool = queues.egressOf(queue) === egress.U
 
-  /** The number of a queue among those of its egress. */
+  /** The number of a queue within its egress. */
   def local(queue: UInt): UInt = queue(localBits - 1, 0)
 
   private def global(egress: Int, queue: UInt): UInt = if (isAlone) queue else egress.U(p.egressBits.W) ## queue

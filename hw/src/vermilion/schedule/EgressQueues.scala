@@ -10,33 +10,35 @@ import vermilion.queue.QueueManager
 import vermilion.stream._
 import vermilion.victim._
 
-/** Queues and their schedulers, one for each egress: packets in by queue, packets out of each egress in the order of its wire.
+/** Holds the queues of all egresses and one scheduler per egress.
   *
-  * A queue belongs to the egress that the highest bits of its number name. The schedulers share the queues' memories: with several egresses each may take
-  * a packet in one of `egresses` cycles, its phase ([[EgressPhases]]). All else goes on in all of them in every cycle.
+  * Packets enter by queue number. They leave each egress in the order in which its scheduler chooses them.
   *
-  * `queueEntry` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The next is chosen before the reader asks
-  * for it, so that the reader never waits between two packets for anything but the scheduler's pace; but no further ahead than that
-  * needs: while fewer than `AheadCells` cells wait for the reader, as many as a choice takes clocks. So behind the packet being
-  * read there are departed but unread at most 3 cells, 192 bytes, and one longest frame.
+  * The highest bits of a queue's number name its egress. The schedulers share the queues' memories: with several egresses each may take
+  * a packet in one of `egresses` cycles, its phase ([[EgressPhases]]). Everything else runs for all egresses in every cycle.
   *
-  * In builds with the victim search every arriving packet comes here, and `outcome` says what became of it ([[VictimQueues]]); a packet is asked
-  * about ahead (`ahead`). The queues that are served are their heads then, and `departed` is 6 clocks later.
+  * `queueEntry` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The scheduler chooses the next packet
+  * before the reader asks for it. So between two packets the reader waits only for the scheduler's rate.
+  * The scheduler chooses only while fewer than `AheadCells` cells wait for the reader. `AheadCells` is the number of cycles that a choice takes.
+  * So in addition to the packet that is read, at most 3 cells (192 bytes) and one longest frame are departed but unread.
   *
-  * Latency: enqueue of a packet to an empty lane to `departed` 4 clocks, to `queueEntry` 5; up to `egresses` - 1 more for its phase; if its queue is
-  * shaped, up to `queues` + 6 more.
-  * `paused` stops an egress between two packets: of those that were chosen, and so have departed, the reader gets none until the pause is over.
-  * `flush` discards packets in place of sending them ([[FlushSettings]]): they depart (`flushed`), and their cells come out of `discarded`, which takes the
-  * place of `queueEntry` for them. What was chosen before is sent.
-  * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change anything here, and may be high while a flush stands.
-  * For the first `queues` clocks after reset nothing may be queued or configured.
+  * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[VictimQueues]]). `ahead` asks
+  * about a packet before it arrives. The scheduler then serves the heads of the queues, and `departed` is 6 cycles later.
+  *
+  * Latency: from the enqueue of a packet to an empty lane, 4 cycles to `departed` and 5 to `queueEntry`. The phase adds up to
+  * `egresses` - 1. If the packet's queue is shaped, up to `queues` + 6 more.
+  * `paused` stops an egress between two packets. Chosen packets have departed, but the reader gets none of them until the pause ends.
+  * `flush` discards packets instead of sending them ([[FlushSettings]]). They depart (`flushed`), and `discarded` gives their cells
+  * in place of `queueEntry`. Packets that were chosen before the flush are sent.
+  * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change the state here. It may be high while a flush is set.
+  * In the first `queues` cycles after reset no packet may be enqueued and nothing configured.
   */
 class EgressQueues(p: LaneParams) extends Module {
   private val AheadCells = 4
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
-    val skip = Input(Bool()) // a clock later no packet is taken
+    val skip = Input(Bool()) // in the next cycle no packet is taken
     val enqueue = Flipped(Valid(new EnqueueRequest(p))) // in builds without the victim search
     val configure = Flipped(Valid(new QueueService(p)))
     val configurePort = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
@@ -47,7 +49,7 @@ class EgressQueues(p: LaneParams) extends Module {
     val departed = Valid(new Departure(p))
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
-    val holdsPackets = Output(Bool()) // some are here, whatever they wait for
+    val holdsPackets = Output(Bool()) // packets are here, whatever they wait for
   })
 
   /** In builds with the victim search, in place of `enqueue`. */
@@ -56,7 +58,7 @@ class EgressQueues(p: LaneParams) extends Module {
     val arrival = Flipped(Valid(new ArrivalRequest(p, VictimParams.of(p))))
     val outcome = Valid(new Outcome(VictimParams.of(p)))
     val freed = Valid(new Chain(p))
-    val ready = Output(Bool()) // until then after reset nothing may come
+    val ready = Output(Bool()) // low after reset; until it is high no packet may come
   }))
 
   private val guards = new Guards(p.protect)
@@ -80,13 +82,13 @@ class EgressQueues(p: LaneParams) extends Module {
       ports.arrival.valid || bodies.io.busy
   }
   private val arriving = comes || queues.enqueue.valid || RegNext(queues.enqueue.valid, false.B)
-  private[schedule] val schedulers = Seq.tabulate(p.egresses) { e => // proofs look inside
+  private[schedule] val schedulers = Seq.tabulate(p.egresses) { e => // proofs access it
     Module(new Scheduler(p.ofOneEgress)).suggestName(if (p.egresses == 1) "scheduler" else s"scheduler_$e")
   }
   private val skip = RegNext(io.skip, false.B)
   private val phases = new EgressPhases(p, queues, schedulers)
   phases.shaper.io.now := io.now
-  // A clock later: in the clock in which they are configured nothing is taken, and that must be known early.
+  // One cycle later: in the cycle of a shaper's configuration no packet is taken, and that must be known early.
   phases.shaper.io.configure.valid := RegNext(io.configure.valid, false.B)
   phases.shaper.io.configure.bits := Delay(io.configure.bits)
   phases.shaper.io.flush := io.flush
@@ -109,7 +111,7 @@ class EgressQueues(p: LaneParams) extends Module {
     scheduler.io.flush.queue.bits := phases.local(io.flush.queue.bits)
   }
 
-  // A packet that is discarded goes here and not to a reader. One may be under way when the next is chosen.
+  // A discarded packet goes here and not to a reader. One may still be on its way here when the next is chosen.
   private val discarded = Module(new Queue(new Chain(p), EgressQueues.Discarded))
   private val roomToDiscard = discarded.io.count <= (EgressQueues.Discarded - 2).U && !guards.failed && !skip
   private def discards(scheduler: Scheduler): Bool = scheduler.io.take && scheduler.io.discards
@@ -124,9 +126,9 @@ class EgressQueues(p: LaneParams) extends Module {
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     val chosen = Module(new Queue(new QueueEntry(p), AheadCells))
     chosen.suggestName(if (p.egresses == 1) "chosen" else s"chosen_$e")
-    // Cells of the packets chosen and not yet with the reader.
+    // Cells of the packets that are chosen but that the reader has not taken.
     val ahead = RegInit(0.U((p.chainBits + 1).W)).suggestName(if (p.egresses == 1) "ahead" else s"ahead_$e")
-    // Whether one is taken, which, and whether the reader takes one are known late: one adder behind each.
+    // Known late: whether a packet is taken, which one, and whether the reader takes one. Each is followed by only one adder.
     val aheadLess = Arithmetic.wrap(ahead - io.queueEntry(e).bits.cells, ahead.getWidth)
     def withTaken(cells: UInt): UInt = {
       val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
@@ -154,7 +156,7 @@ class EgressQueues(p: LaneParams) extends Module {
   io.departed.bits.arrival := taken.bits.queueEntry.arrival
   io.departed.bits.flushed := isDiscarded
 
-  // The earliest of those that wait for the time.
+  // The earliest of the schedulers' wake times.
   private val wakes = schedulers.map(_.io.wake)
   private val first = wakes.reduce { (one, other) =>
     val out = Wire(Valid(UInt(TimeBits.W)))
@@ -174,6 +176,6 @@ class EgressQueues(p: LaneParams) extends Module {
 
 object EgressQueues {
 
-  /** Packets that are discarded and whose cells have not been given back, at most. */
+  /** The most packets that are discarded and whose cells are not returned yet. */
   private val Discarded = 4
 }

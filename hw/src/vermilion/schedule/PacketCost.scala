@@ -4,20 +4,20 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 
-/** A packet and a rate, as [[DueTime]] has them. */
+/** A packet's length and a rate in the format of [[DueTime]]. */
 class CostRequest extends Bundle {
   val lenBytes = UInt(PktLenBits.W)
   val costMant = UInt(CostMantBits.W)
   val costShift = UInt(ShiftBits.W)
 }
 
-/** What a packet costs, a clock behind the request; `cost` in U34.16 ns. */
+/** The cost of a packet, one cycle after the request; `cost` is U34.16 ns. */
 class CostAnswer extends Bundle {
   val cost = UInt(DueTime.CostBits.W)
   val magnitude = new CostMagnitude
 }
 
-/** A multiplier and a shifter: what a packet costs, one in a clock. The answer stays while `enable` is low. */
+/** Computes the cost of a packet by a multiplier and a shifter, one per cycle. The answer is held while `enable` is low. */
 class PacketCost extends Module {
   val io = IO(new Bundle {
     val enable = Input(Bool())

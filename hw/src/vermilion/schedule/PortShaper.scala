@@ -6,27 +6,33 @@ import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 
-/** Between an egress's scheduler and its port's shaper. */
+/** Ports between an egress's scheduler and the shaper of its port. */
 class PortShaperPort extends Bundle {
-  val charge = Input(Bool()) // the packet that `PortShaper` sees in this clock
+  val charge = Input(Bool()) // charges the packet that `PortShaper` sees in this cycle
   val open = Output(Bool())
   val settled = Output(Bool())
   val due = Output(UInt(TimeBits.W))
 }
 
-/** Shapes the ports of all egresses: may a packet be sent in this clock? The virtual time is that of `DueTime`.
+/** Shapes the ports of all egresses: it tells whether a packet may be sent in this cycle.
   *
-  * A charge takes 4 clocks to be worked out, p1 multiply, p2 shift, p3 add, p4 compare; with eight egresses it waits in p3 for the cycle before a phase. With one or two egresses a packet of up to
-  * `ShortBytes` is until then taken to cost as much as `ShortBytes`, and behind a longer one nothing may be sent. So nothing is ever sent too early, and short
-  * packets may follow each other every clock, as soon as there is credit for what is under way. A burst of
-  * `DueTime.latenessClocks` is enough for that at every rate: where a packet's time is shorter than the 5 clocks of a charge (6 with two egresses), `ShortBytes`
-  * cost little against it. With four and eight egresses one packet is under way in the cycle before a phase, and its cost, which is known then, is compared with the credit.
+  * The virtual time is that of `DueTime`.
   *
-  * An egress is charged in the clocks of its `phase`, and in the clock before each of them is worked out whether its port is `open`; so one set of adders and compares serves all. With one
-  * egress that is every clock, and `open` is worked out for both answers of whether a packet is charged in that clock, which is known last and
-  * chooses. It goes by the credit of the clock before. `due` is the first ns at which it opens, valid when no charge is under way.
-  * A configure starts afresh with the full burst and forgets what is under way. In the three clocks behind it nothing may be sent, with several egresses until the second phase, as it asks
-  * what `ShortBytes` cost; in the clock of a configure nothing may be charged. Without a cost a port is always open.
+  * A charge takes 4 cycles: p1 multiplies, p2 shifts, p3 adds, p4 compares. With eight egresses the charge waits in p3 for the cycle before a phase.
+  * With one or two egresses, a packet of up to `ShortBytes` counts as `ShortBytes` until its cost is known. After a longer packet nothing may be sent.
+  * So no packet is sent too early, and short packets may follow each other in every cycle while there is credit for the pending charges.
+  * A burst of `DueTime.latenessClocks` is enough for that at every rate. If a packet takes less time than the 5 cycles of a charge
+  * (6 with two egresses), the cost of `ShortBytes` is small against the burst.
+  * With four and eight egresses one charge is pending in the cycle before a phase. Its cost is known then and is compared with the credit.
+  *
+  * An egress is charged in the cycles of its `phase`. The cycle before each of them computes whether its port is `open`.
+  * So one set of adders and comparators serves all egresses. With one egress that is every cycle.
+  * Whether a packet is charged is known last there, so `open` is computed for both cases and then selected. `open` uses the credit of the cycle before.
+  * `due` is the first ns at which the port opens. It is valid when no charge is pending.
+  *
+  * A configure restarts with the full burst and discards the pending charges. In the three cycles after it nothing may be sent, with several egresses
+  * until the second phase: the shaper computes the cost of `ShortBytes`. In the cycle of a configure nothing may be charged.
+  * A port without a cost is always open.
   */
 class PortShaper(p: LaneParams) extends Module {
   private val ShortBytes = 512
@@ -34,7 +40,7 @@ class PortShaper(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
-    val lenBytes = Input(UInt(PktLenBits.W)) // charged with an egress's `charge`
+    val lenBytes = Input(UInt(PktLenBits.W)) // of the packet that an egress's `charge` charges
     val phase = Input(UInt(p.egresses.W)) // one hot: the egress whose phase it is, from the lowest to the highest
     val egresses = Vec(p.egresses, new PortShaperPort)
   })
@@ -50,25 +56,25 @@ class PortShaper(p: LaneParams) extends Module {
 
   private val configs = each(_ => RegInit(0.U.asTypeOf(new ShaperConfig)))
   private val nowClock = DueTime.clock(io.now)
-  // What `ShortBytes` cost is asked in the clock of a configure, and known two clocks later.
+  // The cost of `ShortBytes` is requested in the cycle of a configure, and known two cycles later.
   private val configures = bits(io.configure(_).valid)
   private val asked = Seq.iterate(configures, 4)(RegNext(_, 0.U(egresses.W)))
   private val knows = RegInit(Fill(egresses, 1.U(1.W)))
   private val knowsNext = knows | (asked(3) & ~(asked(1) | asked(2)))
   knows := knowsNext & ~configures
-  private val restarts = RegInit(0.U(egresses.W)) // `due` is as before the configure
+  private val restarts = RegInit(0.U(egresses.W)) // `due` is still that from before the configure
   restarts := configures | (restarts & ~next)
 
   // ---- the charge
   private val shaped = bits(configs(_).costMant =/= 0.U)
   private val charges = bits(io.egresses(_).charge) & shaped
   private val short = io.lenBytes <= ShortBytes.U
-  // Whose packet is in p1 to p4. The last but one is the cycle before a phase of its egress.
+  // The egress of the packet in p1 to p4. The last but one stage is the cycle before a phase of its egress.
   private val stages = Seq.fill(egresses.max(4))(RegInit(0.U(egresses.W)))
   for ((from, to) <- (charges +: stages.init).zip(stages)) to := from & ~configures
   private val under = stages.init
   private val adds = ofNext(under.last)
-  private val isExact = egresses >= 4 // no other packet of the egress is under way then, and what it costs is known
+  private val isExact = egresses >= 4 // the only pending charge of the egress, and its cost is known
   private val cost = Module(new PacketCost)
   private val asks = configures.orR
   cost.io.enable := true.B
@@ -85,10 +91,10 @@ class PortShaper(p: LaneParams) extends Module {
   private val added = Delay(cost.io.answer, egresses.max(4) - 3)
   private val addedShift = Delay(p1Config.costShift, egresses.max(4) - 2)
 
-  // ---- one egress: its debt, and with what is charged
+  // ---- one egress: its debt now, and after the charge
   private val config = choose(next, configs)
   private val dues = each(_ => RegInit(0.U.asTypeOf(new DueTime)))
-  // Of several it is chosen a clock ahead: only that of `next` changes in this clock.
+  // With several egresses the due time is selected one cycle early: only that of `next` changes in this cycle.
   private val due = if (egresses == 1) dues.head else RegNext(choose(following(next), dues), 0.U.asTypeOf(new DueTime))
   assert(due.asUInt === choose(next, dues).asUInt, "another egress is worked out than has the next phase")
   private val shortCost = choose(next, shortCosts)
@@ -96,7 +102,7 @@ class PortShaper(p: LaneParams) extends Module {
   private val age = nowClock - due.next
   private val ahead = age(DueTime.ClockBits - 1)
   private val tooOld = Arithmetic.less(burst, age)
-  // Of each base that DueTime may choose there is a sum; what is known last chooses between them.
+  // There is a sum for each base that DueTime may choose. The signal that is known last selects one.
   private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burst, TimeBits))
   private val fromFloor = added.cost + floor
   private val fromOthers = Mux(ahead, added.cost + nowClock, added.cost + due.next)
@@ -110,18 +116,19 @@ class PortShaper(p: LaneParams) extends Module {
     dues(e) := Mux(restartsNow, restarted, charged)
   }
 
-  // ---- what is under way in the next clock, but for what this one charges
+  // ---- charges that are pending in the next cycle, without the one of this cycle
   private val pShort = Seq.iterate(Delay(short), under.size)(Delay(_))
   private val shorts = VecInit(under.zip(pShort).map { case (egress, short) => ofNext(egress) && short }).asUInt
   private val long = under.zip(pShort).map { case (egress, short) => ofNext(egress) && !short }.reduce(_ || _)
   private val count = PopCount(shorts)
 
   // ---- credit
-  // For each number of short ones that may be under way, and chosen then. Three are not as soon as the cost of one is known.
+  // Compared for each number of pending short packets, then selected. Three cannot be pending in the first cycle in which the
+  // cost of one is known, so `thrice` may be a cycle late.
   private val thrice = Delay(shortCost +& (shortCost << 1)) // with one egress
   private val reserves =
     if (isExact) Seq(added.cost) else Seq(shortCost, shortCost << 1, thrice, shortCost << 2).take(4 / egresses)
-  private val covered = reserves.map { reserve => // the lesser of both counts
+  private val covered = reserves.map { reserve => // the credit is the lesser of burst and age
     val (ofBurst, ofAge) = (burst >= reserve, age >= reserve)
     !ahead && ((tooOld && ofBurst) || (!tooOld && ofAge))
   }

@@ -6,15 +6,15 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 
-/** Between one egress's scheduler and the shaper of its queues, which are named by their numbers in that egress. */
+/** Ports between one egress's scheduler and the shaper of its queues. They name queues by their numbers in that egress. */
 class QueueShaperPort(p: LaneParams) extends Bundle {
-  val charge = Input(Bool()) // the packet that `QueueShaper` sees in this clock
+  val charge = Input(Bool()) // charges the packet that `QueueShaper` sees in this cycle
   val charging = Output(Bool())
-  val chargingNext = Output(Bool()) // in the next clock
-  val holdsFirst = Input(Bool()) // the queue that is charged may send on
-  val blocks = Output(Bool()) // and must not: it waits to be parked
-  val parks = Input(Bool()) // now it is
-  val parkNext = Input(UInt(p.queueBits.W)) // who `park` is for in the next clock
+  val chargingNext = Output(Bool()) // in the next cycle
+  val holdsFirst = Input(Bool()) // the charged queue may go on sending
+  val blocks = Output(Bool()) // the charged queue must not send: it waits to be parked
+  val parks = Input(Bool()) // it is parked in this cycle
+  val parkNext = Input(UInt(p.queueBits.W)) // the queue that `park` parks in the next cycle
   val park = Input(Bool())
   val mayBeDue = Input(Bool()) // with `park`: it has not been charged just now
   val mayRelease = Input(Bool())
@@ -24,31 +24,36 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   val earliest = Valid(UInt(TimeBits.W))
 }
 
-/** Shapes the queues of all egresses, each by the virtual time of `DueTime`, and keeps aside ("parks") who must wait.
+/** Shapes the queues of all egresses by virtual time, and parks the queues that must wait.
   *
-  * An egress has one charge at a time, and several egresses have theirs behind each other in one pipeline, as one packet is taken in a clock: s1 operands and product, s2 shift and floor, s3 compare and
-  * base, s4 sum and write; a record that was read before shows in s5 for the last time. In s3 it ends if the queue may send on at once, or does not want to (`holdsFirst`); else it `blocks` from the next clock on until
-  * `parks`. So who goes next can be chosen 4 clocks behind a choice. s4 waits a clock for a `configure`, and with it all that is behind; nothing may be charged in that clock.
+  * Each queue has the virtual time of `DueTime`. A parked queue is in no list of its scheduler.
   *
-  * Parked queues are scanned one after the other, in the cycles of their egress's `phase`, from 0 to the highest that was ever configured, at least two, whether parked or
-  * not (q0 address, q1 read, q2 compare), while `mayRelease`, and from 0 on where nobody was parked before. With several egresses the queue that
-  * became backlogged last is scanned in place of one that is not parked.
-  * One that is due leaves with `released`, so at most that number times the egresses + 4 clocks late if nobody waits for anything else; `scanned` names it two
-  * clocks before. A queue whose charge is under way is passed over.
+  * An egress has at most one charge in progress. The charges of several egresses follow each other in one pipeline, as one packet is taken per
+  * cycle. Its stages: s1 operands and product, s2 shift and floor, s3 compare and base, s4 sum and write. A record that was read earlier is
+  * valid up to s5. The charge ends in s3 if the queue may send on at once, or does not want to (`holdsFirst` low).
+  * Otherwise it `blocks` from the next cycle until `parks`. So the next choice can be made 4 cycles after a choice.
+  * s4 waits one cycle for a `configure`, and all stages upstream wait with it. Nothing may be charged in that cycle.
   *
-  * `earliest` is the least due time of an egress's parked, in whole ns rounded up, valid once a whole scan has passed with nothing changed.
+  * A scan reads the queues one after the other, parked or not, in the cycles of their egress's `phase` (q0 address, q1 read, q2 compare).
+  * It goes from 0 to the highest queue that was ever configured, and covers at least two queues. It runs while `mayRelease`. If no queue was parked before, it
+  * starts at 0. With several egresses the queue that became backlogged last is scanned in place of one that is not parked.
+  * A queue that is due leaves with `released`. If nothing else delays it, it is late by at most the number of scanned queues times the egresses, plus 4 cycles.
+  * `scanned` names it two cycles before. The scan skips a queue whose charge is in progress.
+  *
+  * `earliest` is the least due time of an egress's parked queues, in whole ns rounded up. It is valid after one whole scan without a change.
   *
   * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); for each egress `parked`
-  * and `freed`, its queues x 1 b, that differ while parked, each with one writer. No register a queue; after reset all are swept for `queues` clocks.
-  * A configure starts the queue afresh with its full burst. A charge of that queue
-  * that is under way is not written, and if it is not compared yet blocks nothing. A queue that is configured while it blocks is parked, and released by its next scan.
+  * and `freed`, its queues x 1 b, that differ while parked, each with one writer. No register per queue. After reset all are cleared in `queues` cycles.
+  * A configure restarts the queue with its full burst. A charge of that queue that is in progress is not written.
+  * If that charge is not compared yet, it blocks nothing.
+  * A queue that is configured while it blocks is parked, and its next scan releases it.
   */
 class QueueShaper(p: LaneParams) extends Module {
   private val one = p.ofOneEgress
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Valid(new QueueService(p)))
-    val queue = Input(UInt(p.queueBits.W)) // charged with an egress's `charge`
+    val queue = Input(UInt(p.queueBits.W)) // charged by an egress's `charge`
     val lenBytes = Input(UInt(PktLenBits.W))
     val phase = Input(UInt(p.egresses.W)) // one hot: the egress whose phase it is, from the lowest to the highest
     val flush = Input(new FlushSettings(p)) // these queues are released, due or not
@@ -58,7 +63,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private def bits(of: Int => Bool): UInt = VecInit(each(of)).asUInt
   private def choose[T <: Data](egress: UInt, of: Seq[T]): T = if (p.egresses == 1) of.head else Mux1H(egress, of)
 
-  /** A queue's number in its egress, and among all. */
+  /** A queue's number within its egress; `global` gives the number among all queues. */
   private def local(queue: UInt): UInt = queue(one.queueBits - 1, 0)
   private def global(egress: UInt, queue: UInt): UInt =
     if (p.egresses == 1) queue else OHToUInt(egress)(p.egressBits - 1, 0) ## queue
@@ -66,7 +71,7 @@ class QueueShaper(p: LaneParams) extends Module {
     if (p.egresses == 1) true.B else queue(p.queueBits - 1, one.queueBits) === egress.U
 
   private class Record extends Bundle {
-    val stamped = Bool() // charged since configured
+    val stamped = Bool() // charged since it was configured
     val due = new DueTime
   }
   private val configs = new ForwardingRam(p.queues, new ShaperConfig)
@@ -77,7 +82,7 @@ class QueueShaper(p: LaneParams) extends Module {
 
   // ---- charge
   private val charges = bits(io.egresses(_).charge)
-  private val stages = Seq.fill(5)(RegInit(0.U(p.egresses.W))) // whose packet is in s1 to s5
+  private val stages = Seq.fill(5)(RegInit(0.U(p.egresses.W))) // the egress of the packet in s1 to s5
   private val Seq(_, _, s3, s4, s5) = stages
   private val hold = s4.orR && io.configure.valid
   private def step[T <: Data](x: T): T = {
@@ -111,7 +116,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val s3Next = step(s2Record.due.next)
   private val s3UseFloor = step(!s2Record.stamped || (!s2Ahead && s2Age > s2Burst))
   private val s3UseNow = step(s2Ahead)
-  // Its cost is paid if it is covered by the time since `next`, and by the burst. What was never charged has the whole burst.
+  // The cost is paid if the time since `next` and the burst both cover it. A queue that was never charged has the whole burst.
   private val s3Age = step(Mux(s2Record.stamped, Mux(s2Ahead, 0.U, s2Age), Fill(DueTime.ClockBits, 1.U(1.W))))
   private val s3Burst = step(s2Config.burst)
   private def s3Covered(time: UInt) = !Arithmetic.less(time, s3Cost.pad(time.getWidth))
@@ -158,7 +163,7 @@ class QueueShaper(p: LaneParams) extends Module {
   // ---- parked queues
   private val q0Egress = if (p.egresses == 1) 1.U(1.W) else io.phase
   private val q0s = each(_ => RegInit(0.U(one.queueBits.W)))
-  // Of several egresses: the queue that became backlogged last and is scanned first, and whether the next queue of the scan is parked, read one cycle earlier.
+  // With several egresses: the queue that became backlogged last is scanned first. Whether the scan's next queue is parked is read one cycle early.
   private val soon = each(_ => RegInit(0.U.asTypeOf(Valid(UInt(one.queueBits.W)))))
   private val ahead = each { e =>
     val port = io.egresses(e)
@@ -175,7 +180,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val running = each { e =>
     val port = io.egresses(e)
     val q0 = q0s(e)
-    // That was ever configured. A step of the scan takes two cycles, so the scan has at least two queues.
+    // The highest queue that was ever configured. A step of the scan takes two cycles, so the scan has at least two queues.
     val highest = RegInit(1.U(one.queueBits.W))
     val configured = local(io.configure.bits.queue)
     when(io.configure.valid && isOf(e, io.configure.bits.queue) && configured > highest) { highest := configured }
@@ -198,7 +203,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val q2InTurn = Delay(Delay(!choose(q0Egress, ahead)))
   private val q2Egress = Delay(q1Egress)
   private val q2Valid = RegNext(q1Valid, false.B)
-  // Its record may be older than its last charge.
+  // The record may be older than the queue's last charge.
   private val q2IsCharged = (q2Egress & bits(e => charging(e) && charged(e) === local(q2))).orR ||
     (s4.orR && s4Queue === q2) || (s5.orR && s5Queue === q2)
   private val q2Waits = RegNext(q1Valid && q1Parked, false.B) && !q2IsCharged
@@ -222,7 +227,7 @@ class QueueShaper(p: LaneParams) extends Module {
     port.anyParked := count =/= 0.U
   }
 
-  // ---- the earliest of an egress's queues that wait: least over one undisturbed scan
+  // ---- the earliest of an egress's parked queues: the least over one undisturbed scan
   private val leasts = each(_ => RegInit(0.U.asTypeOf(Valid(new DueTime))))
   private val least = choose(q2Egress, leasts)
   private val isLeast = !(least.valid && Arithmetic.reached(q2Due.next, least.bits.next))
@@ -245,7 +250,7 @@ class QueueShaper(p: LaneParams) extends Module {
       leasts(e).valid := true.B
       leasts(e).bits := q2Due
     }
-    // What q0 and q1 read before a disturbance may still come.
+    // Reads of q0 and q1 from before a change may still arrive.
     val disturbedBefore = RegNext(disturbed, false.B)
     when(disturbed || disturbedBefore || RegNext(disturbedBefore, false.B)) {
       whole := false.B

@@ -9,16 +9,16 @@ import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 import vermilion.stream.ShortQueue
 
-/** How a queue is served. Written whole, one queue a clock. */
+/** Service settings of a queue. They are written as a whole, one queue per cycle. */
 class QueueService(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val strict = Bool()
   val priority = UInt(4.W) // among strict queues, higher first; above 7 counts as 7
-  val quantum = UInt(18.W) // bytes a round, for the others; below 64 counts as 64
+  val quantum = UInt(18.W) // bytes per DRR turn, for queues that are not strict; below 64 counts as 64
   val shaper = new ShaperConfig
 }
 
-/** What of it the choice needs. */
+/** The part of [[QueueService]] that the choice needs. */
 class ServiceRecord extends Bundle {
   val strict = Bool()
   val priority = UInt(3.W)
@@ -33,40 +33,44 @@ object Scheduler {
   val DefaultQuantum = 2048
 }
 
-/** Chooses the next packet of an egress: strict priority first, deficit round robin over the rest, each queue and the port shaped.
+/** Chooses the next packet of an egress: strict priority first, then deficit round robin; each queue and the port are shaped.
   *
-  * A queue that may send stands in the list of its level (`ServiceLists`): 8 strict ones and the round. It joins at the end when it
-  * becomes backlogged or its shaper lets it go, and leaves when it holds no packet or its shaper blocks it.
+  * A queue that may send is in the list of its level (`ServiceLists`): 8 strict levels and the DRR list. It is inserted at the end when it
+  * becomes backlogged or its shaper releases it. It leaves when it holds no packet or its shaper blocks it.
   *
-  * Strict: the first of the highest list sends until it leaves. So of equals who came first goes first (and not who has the smallest number).
-  * Round: deficit round robin (Shreedhar and Varghese). A queue joins with a quantum; the first sends while its deficit covers its packet; then
-  * it goes to the end with another quantum. A queue that falls empty loses its deficit, one that its shaper blocks keeps it.
-  * So deficit < quantum + longest packet. A quantum less than the longest packet works, at the price of visits that send nothing.
+  * Strict: the first queue of the highest list sends until it leaves. So queues of equal priority are served first-come, first-served,
+  * not by queue number.
+  * DRR: deficit round robin (Shreedhar and Varghese). A queue is inserted with a quantum. The first queue sends while its deficit covers
+  * its packet. Then its DRR turn ends, and it goes to the end with another quantum. A queue that becomes empty loses its deficit.
+  * A queue that its shaper blocks keeps it.
+  * So deficit < quantum + longest packet. A quantum less than the longest packet works, but some DRR turns then send nothing.
   *
-  * The shapers stand beside it, as the schedulers of several egresses share them ([[QueueShaper]], [[PortShaper]]).
+  * The shapers are separate modules, as the schedulers of several egresses share them ([[QueueShaper]], [[PortShaper]]).
   *
-  * Pace: a packet every clock, to any mixture of queues, but for
-  *  - the end of a visit: one clock that chooses nothing, if other queues stand in the round, else two;
-  *  - a packet behind which another is known to stand, but not which: one clock. So of a queue that comes first with three packets or more and
-  *    sends at once, or whose list was not served in the clock before ([[SecondPacket]]);
-  *  - a shaped queue's packet: 3 clocks in which nothing is chosen, as the shaper must say who is next; 4 if that blocks the queue;
-  *  - a queue whose last packet goes while another comes: it joins again, 4 clocks later.
+  * Rate: one packet per cycle, from any mixture of queues. Exceptions:
+  *  - The end of a DRR turn: one cycle without a choice if the DRR list holds other queues, otherwise two.
+  *  - A packet whose successor exists but is not known: one cycle. This applies to a queue that becomes first with three packets
+  *    or more and sends at once. It also applies if the queue's list was not served in the cycle before ([[SecondPacket]]).
+  *  - A packet of a shaped queue: 3 cycles without a choice, as the shaper determines which queue is next; 4 if it blocks the queue.
+  *  - A queue that sends its last packet while another packet arrives: it is inserted again, 4 cycles later.
   *
-  * Joining takes a clock behind the event (J), and so the earliest choice is 3 clocks behind the packet's enqueue. At most one queue joins a
-  * clock. They go in this order: queues that became backlogged, which cannot wait; those that were `refilled`; the one that its
-  * shaper blocks, to be parked; those that it releases; the one whose visit is over. Each of the others waits where it stands. In the long
-  * run no more queues join than packets are sent, visits that send nothing apart.
-  * A shaped queue that becomes backlogged is parked first, and let go when the shaper has looked at it.
+  * An insertion takes one cycle after its event (J), so the earliest choice is 3 cycles after the packet's enqueue. At most one queue is
+  * inserted per cycle. The order is: queues that became backlogged, which cannot wait; queues that were `refilled`; the queue that its
+  * shaper blocks, to be parked; queues that the shaper releases; the queue whose DRR turn is over. All but the first kind wait in their place. In the
+  * long run the insertions are not more than the packets sent plus the DRR turns that send nothing.
+  * A shaped queue that becomes backlogged is parked first. It is released when the shaper's scan finds it due.
   *
-  * Nothing moves in the lists while the port is closed, as of its egress's phase, or paused, or the way out has no room, unless the first queue is flushed ([[FlushSettings]]). In
-  * another egress's phase no packet is taken, but visits end.
-  * A queue configured while it is listed joins anew when it comes first.
+  * No packet is taken and no DRR turn ends while the port is closed (as of its egress's phase) or paused, or the egress has no room.
+  * A flush of the first queue overrides this ([[FlushSettings]]).
+  * In another egress's phase no packet is taken, but DRR turns end.
+  * A queue that is configured while it is listed is inserted anew when it becomes first.
   *
-  * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register a queue.
-  * `wake` is the first ns at which something can be sent or released, when packets wait and nothing can be at this one.
-  * `holdsPackets` says that a queue holds one, whatever it waits for, or that something is going on. `busy` says that something is going on or
-  * may be, or a flush stands: when it is low, only time or an enqueue can change anything. What only `wake` and `busy` need costs a build that leaves them open nothing.
-  * It does not count the bytes a wire adds to a frame, and does not look into packets.
+  * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register per queue.
+  * `wake` is the first ns at which a packet can be sent or a queue released. It is valid when packets wait and nothing can happen at the present ns.
+  * `holdsPackets` is high while a queue holds a packet, whatever it waits for, or an operation is in progress.
+  * `busy` is high while an operation is in progress or possible, or a flush is set. When it is low, only time or an enqueue can change the state.
+  * The logic that only `wake` and `busy` need costs nothing in a build that leaves them open.
+  * The scheduler does not count the bytes that a wire adds to a frame, and does not read packets' contents.
   */
 class Scheduler(p: LaneParams) extends Module {
   import Scheduler._
@@ -88,9 +92,9 @@ class Scheduler(p: LaneParams) extends Module {
     val newest = Input(Vec(2, UInt(p.nameBits.W)))
     val newestLength = Input(UInt(PktLenBits.W))
     val newestBefore = Input(UInt(p.nameBits.W))
-    val room = Input(Bool()) // the way out can hold one more packet
+    val room = Input(Bool()) // the egress can hold one more packet
     val phase =
-      Input(Bool()) // a packet may be taken in this clock: it is not another egress's, and no shaper is configured
+      Input(Bool()) // a packet may be taken in this cycle: it is not another egress's, and no shaper is configured
     val paused = Input(Bool()) // nothing may be sent
     val flush = Input(new FlushSettings(p))
     val roomToDiscard = Input(Bool()) // one more packet can be discarded
@@ -102,7 +106,7 @@ class Scheduler(p: LaneParams) extends Module {
     val holdsPackets = Output(Bool())
   })
 
-  private[schedule] val lists = Module(new ServiceLists(p)) // proofs look inside
+  private[schedule] val lists = Module(new ServiceLists(p)) // proofs access it
 
   // ---- configuration
   private val service = new ForwardingRam(p.queues, new ServiceRecord)
@@ -126,18 +130,18 @@ class Scheduler(p: LaneParams) extends Module {
   private val first = lists.io.chosen.bits
   private val round = lists.io.level === Level.Round.U
   private val (covered, more) = (lists.io.covered, lists.io.more)
-  private val holdsFirst = RegInit(false.B) // the queue that is charged still stands first
+  private val holdsFirst = RegInit(false.B) // the charged queue is still first
   lists.io.flush := io.flush
   private val discards = lists.io.flushed
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused)
-  private val mayMove = // its packet is taken or its visit ends
+  private val mayMove = // its packet is taken or its DRR turn ends
     lists.io.standing && !io.shaper.charging && !refills.valid && lists.io.settled && mayGo
   private val mayServe = mayMove && io.phase
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
   private val emptied = grant && !more
   private val kept = grant && more
-  private val mayJoin = Wire(Bool()) // nobody else joins
+  private val mayJoin = Wire(Bool()) // no other queue is inserted
   private val joinsAnew = mayMove && !stays && mayJoin
   private val parks = Wire(Bool())
   io.serve := first.head
@@ -170,7 +174,7 @@ class Scheduler(p: LaneParams) extends Module {
   io.shaper.holdsFirst := holdsFirst
   io.shaper.parks := parks
 
-  // Released queues wait here; the shaper stops in time.
+  // Released queues wait here. The shaper stops before the queue is full.
   private val releases = Module(new Queue(new ListedQueue(p), 4))
   io.shaper.mayRelease := releases.io.count <= 1.U
   lists.io.parkedQueue := io.shaper.scanned
@@ -184,11 +188,11 @@ class Scheduler(p: LaneParams) extends Module {
   refilled.bits := io.refilled.bits
   assert(!refilled.valid || refilled.ready, "a refilled queue found no place")
 
-  // ---- who joins
+  // ---- which queue is inserted
   private class Joining extends Bundle {
     val entry = new ListedQueue(p)
-    val add = Bool() // a quantum
-    val mayPark = Bool() // if the queue is shaped
+    val add = Bool() // a quantum is added
+    val mayPark = Bool() // park the queue if it is shaped
     val mustPark = Bool()
   }
   private val event = Wire(Valid(new Joining))
@@ -211,7 +215,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val firstDeficit = Mux(round, first.deficit, 0.U)
   private val released = releases.io.deq.bits
   private val releasedAdds = released.deficit < released.head.packet.lenBytes
-  // One of four: two early bits choose.
+  // One of four: two early bits select it.
   private def either(pick: Bool, one: Joining, other: Joining): Joining =
     Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Joining)
   private val fromShaper = releases.io.deq.valid && !blocks
@@ -229,7 +233,7 @@ class Scheduler(p: LaneParams) extends Module {
     )
   )
 
-  // ---- J: it joins
+  // ---- J: the queue is inserted
   private val jValid = RegNext(event.valid, false.B)
   private val j = Delay(event.bits)
   private val jQueue = event.bits.entry.head.queue
@@ -250,7 +254,7 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.pushMore := j.entry.head.packet.name =/= io.newest(1)
   assert(!jValid || credited(DeficitBits) === 0.U, "a deficit does not fit")
 
-  // ---- when to come back
+  // ---- when the scheduler continues
   private val listed = lists.io.holdsQueues
   private val quiet = !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.refilled.valid
   private val closed = listed && (!io.port.open || io.paused)

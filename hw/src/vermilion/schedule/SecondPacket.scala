@@ -6,14 +6,14 @@ import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.lane.LaneParams
 import vermilion.queue.PacketRef
 
-/** A packet out of the queue manager's RAM, and what a choice asks of it. */
+/** A packet from the queue manager's RAM, with the flags that the choice needs. */
 class ComingPacket(p: LaneParams) extends Bundle {
   val packet = new PacketRef(p)
-  val more = Bool() // another stands behind it
-  val covered = Bool() // by the deficit of its queue; in a strict level always
+  val more = Bool() // a successor is queued after it
+  val covered = Bool() // the deficit of its queue covers it; in a strict level always true
 }
 
-/** A queue that comes first out of RAM: its first packet, its newest, and the one before that. */
+/** A queue that becomes first, read from RAM: its first packet, its newest, and the one before the newest. */
 class ArrivedQueue(p: LaneParams) extends Bundle {
   val packet, newest = new PacketRef(p)
   val newestBefore = UInt(p.nameBits.W)
@@ -21,40 +21,42 @@ class ArrivedQueue(p: LaneParams) extends Bundle {
   val deficit = UInt(Scheduler.DeficitBits.W)
 }
 
-/** The packet behind the first of the list that is served, fetched before the first is taken.
+/** Prefetches the successor of the first packet of the list that is served, before the first is taken.
   *
-  * The queue manager's RAM answers a clock after it is asked, and a choice has no time for what comes out of it. So the successor of the packet that is
-  * next to be first is asked for in every clock: of the second, if it is `known`, else of the first. A second that is not taken with the clock in which it
-  * comes out of RAM stands in a register. Whoever is kept with a second known may send in the next clock, and so on, a packet a clock; behind a `keep`
-  * without one, as where a queue has just come first, its packet comes out of RAM in the next clock (`comes`), in which nothing is served.
-  * While no queue stands in any list it is that of the queue that joins one. A packet that joins behind a first that is alone is the second.
-  * Of a queue that comes first with two packets, the second is its newest, of which is known which one it stands behind.
+  * The successor is also called the second packet. The queue manager's RAM answers one cycle after a request, and the choice has no time
+  * to use this answer. So in every cycle this module requests the successor of the packet that will be first next. That packet is
+  * the second if it is `known`, otherwise the first. A second that is not taken in the cycle in which it comes from RAM stays in a register.
   *
-  * A second belongs to the list that was served in the clock before; where another is served now (`same` is low) nothing is known.
+  * If the second is known at a `keep`, its queue may send in the next cycle, and so on, one packet per cycle. Otherwise, for example if the
+  * queue has just become first, its packet comes from RAM in the next cycle (`comes`). Nothing is served in that cycle.
+  * While all lists are empty, the request is for the queue that is inserted into one. A packet appended to a queue of length one is the second.
+  * For a queue that becomes first with two packets the second is its newest packet. `newestBefore` gives that packet's predecessor.
+  *
+  * A second belongs to the list that was served in the cycle before. If another list is served now (`same` is low), no second is known.
   */
 class SecondPacket(p: LaneParams) extends Module {
   val io = IO(new Bundle {
-    val first = Flipped(Valid(new PacketRef(p))) // but where it comes out of RAM
-    val more = Input(Bool()) // another stands behind it
-    // Whether the packet that comes, and the first, stand in the round; else they are covered whatever their length.
+    val first = Flipped(Valid(new PacketRef(p))) // the first packet, unless it comes from RAM
+    val more = Input(Bool()) // a successor is queued after it
+    // Whether the packet that comes, and the first, are in the DRR list. Otherwise they are covered at any length.
     val comesInRound, inRound = Input(Bool())
     val deficit = Input(
       UInt(Scheduler.DeficitBits.W)
-    ) // of the first, but where it comes out of RAM; without its packet behind a keep
-    val same = Input(Bool()) // the list of the clock before is served
+    ) // of the first, unless it comes from RAM; after a keep, less the packet that was taken
+    val same = Input(Bool()) // the list of the cycle before is served
     val none = Input(Bool()) // no list holds a queue
-    val pushed = Flipped(Valid(new PacketRef(p))) // of a queue that joins a list
+    val pushed = Flipped(Valid(new PacketRef(p))) // of a queue that is inserted into a list
     val pushedDeficit = Input(UInt(Scheduler.DeficitBits.W))
-    val pushedMore = Input(Bool()) // another stands behind it
-    val arrived = Flipped(Valid(new ArrivedQueue(p))) // out of RAM comes the first
+    val pushedMore = Input(Bool()) // a successor is queued after it
+    val arrived = Flipped(Valid(new ArrivedQueue(p))) // the first comes from RAM
     val keep = Input(Bool()) // the first packet is taken, its queue stays
-    val pop = Input(Bool()) // its queue goes
-    val joins = Flipped(Valid(new PacketRef(p))) // behind others in its queue
-    val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is wanted in the next clock, if it has one
+    val pop = Input(Bool()) // its queue leaves
+    val joins = Flipped(Valid(new PacketRef(p))) // is appended to a queue that holds others
+    val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is wanted in the next cycle, if it has one
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.nameBits.W)) // its queue's newest packet
     val known = Output(Bool()) // `coming` is the second
-    val comes = Output(Bool()) // `coming` is the first, behind a keep
+    val comes = Output(Bool()) // `coming` is the first, after a keep
     val coming = Output(new ComingPacket(p))
   })
 
@@ -64,15 +66,15 @@ class SecondPacket(p: LaneParams) extends Module {
   answer.more := io.successor.name =/= io.newestServed
   private val first = io.first.bits
   private def unlessStrict(deficit: UInt, round: Bool): UInt = deficit | Fill(Scheduler.DeficitBits, !round)
-  // The deficit behind the first, but where it is the first itself that comes. Means nothing if it does not cover that.
+  // The deficit after the first packet, unless the packet that comes is the first itself. It has no meaning if it does not cover the first.
   private val left = WireDefault(UInt(Scheduler.DeficitBits.W), io.deficit)
   answer.covered := unlessStrict(Mux(comes, io.deficit, left), io.comesInRound) >= io.successor.lenBytes
   io.comes := comes
 
   val stands = RegInit(false.B)
   val second = Reg(new ComingPacket(p))
-  val answers = RegInit(false.B) // in this clock, with the second
-  val alone = RegNext(io.none, false.B) // the first, if there is one, has joined in the clock before
+  val answers = RegInit(false.B) // in this cycle, with the second
+  val alone = RegNext(io.none, false.B) // the first, if there is one, was inserted in the cycle before
   val fetched = (stands || answers) && (io.same || alone) && io.first.valid
   val from = io.arrived.bits
   val ofTwo = Wire(new ComingPacket(p))
@@ -86,13 +88,13 @@ class SecondPacket(p: LaneParams) extends Module {
   io.known := fetched || (io.arrived.valid && from.more && from.newestBefore === from.packet.name)
   io.coming := Mux(io.arrived.valid, ofTwo, Mux(stands, second, answer))
 
-  // Who is first in this clock, whatever it comes from. What is known early chooses; what comes out of RAM meets one choice at the end.
-  val standing = Wire(new ComingPacket(p)) // not out of the queue manager's RAM
+  // The first packet of this cycle, from any source. Early signals select it; the RAM output passes only one multiplexer, at the end.
+  val standing = Wire(new ComingPacket(p)) // not from the queue manager's RAM
   standing.covered := DontCare
   when(io.arrived.valid) {
     standing.packet := from.packet
     standing.more := from.more
-  }.elsewhen(io.none) { // but from the next clock on
+  }.elsewhen(io.none) { // but from the next cycle on
     standing.packet := io.pushed.bits
     standing.more := io.pushed.valid && io.pushedMore
   }.otherwise {
@@ -103,7 +105,7 @@ class SecondPacket(p: LaneParams) extends Module {
   val now = Mux(comesHere, answer, standing)
   val deficit = Mux(io.arrived.valid, from.deficit, io.deficit)
 
-  // The successor of who is first, or of the second. Where two packets are all, nothing is behind the second.
+  // The successor of the first, or of the second. In a queue of two packets, the second has none.
   val ofSecond = Mux(stands, second, answer)
   val length = Mux(comesHere, answer.packet.lenBytes, Mux(io.arrived.valid, from.packet.lenBytes, first.lenBytes))
   val behind = Reg(UInt(Scheduler.DeficitBits.W))
@@ -114,7 +116,7 @@ class SecondPacket(p: LaneParams) extends Module {
   io.ask.bits := Mux(asksBehind, ofSecond.packet.name, standing.packet.name)
   answers := !io.pop && io.ask.valid && Mux(io.keep, fetched, !io.known)
 
-  // Or who joins behind the only one.
+  // Or the packet that is appended to a queue of length one.
   val joinsIt = io.joins.valid && io.first.valid && !now.more
   stands := !io.pop && ((io.known && !io.keep) || joinsIt)
   second := io.coming

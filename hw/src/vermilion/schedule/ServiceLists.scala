@@ -7,7 +7,7 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 
-/** Where a queue stands: strict levels from 0, the highest, to 7, and the round. */
+/** Numbers the lists: strict levels from 0, the highest, to 7, and the DRR list. */
 object Level {
   val Round = 8
   val Count = 9
@@ -16,93 +16,94 @@ object Level {
   def apply(service: ServiceRecord): UInt = Mux(service.strict, 7.U(Bits.W) - service.priority, Round.U(Bits.W))
 }
 
-/** A queue with its first packet and what it may still send in this visit. */
+/** A queue with its first packet and its deficit: the bytes that it may still send in this DRR turn. */
 class ListedQueue(p: LaneParams) extends Bundle {
   val head = new QueueHead(p)
-  val deficit = UInt(Scheduler.DeficitBits.W) // means nothing in a strict level
+  val deficit = UInt(Scheduler.DeficitBits.W) // has no meaning in a strict level
 }
 
-/** The queues that may send, in nine lists, one a level; a queue is in at most one.
+/** Holds the queues that may send, in nine lists, one per level; a queue is in at most one list.
   *
-  * The first of each list stands in registers, with the number of the queue behind it; all others in RAM, linked. The first's own packet lies
-  * in one of two small memories by level, `pushedPackets` or `comePackets`: a list's first packet comes by a push or out of RAM, both may
-  * happen in one clock, and only that of the list that is served is ever read.
-  * `chosen` is the first of the highest list, in the same clock: nothing is searched. `pop` takes it off; `keep` says that its packet was
-  * taken and that the queue stays first. The next clock's choice may be the queue behind, straight from RAM (`entries` and `links`), or the packet
-  * behind, which has been fetched ahead ([[SecondPacket]]); where it has not, nothing is served for a clock (`settled`).
+  * The first queue of each list is in registers, with the number of the next queue. All others are in RAM, linked. The first queue's packet is
+  * in one of two small memories by level, `pushedPackets` or `comePackets`. A list's first packet comes by a push or from RAM. Both may
+  * happen in one cycle, and only the packet of the list that is served is ever read.
   *
-  * The choice loops in one clock, so what does not hang on RAM is ready before: which list is served next, and who stands first there, is worked out
-  * a clock ahead, for both cases, that the list served now falls empty and that it does not; and whether a deficit covers a packet is stored with
-  * the entry, and for the first of each list in a register.
+  * `chosen` is the first queue of the highest list, in the same cycle and without a search. `pop` removes it. `keep` says that its packet is
+  * taken and that the queue stays first. The next cycle's choice may be the next queue, directly from RAM (`entries` and `links`), or
+  * the successor, which is prefetched ([[SecondPacket]]). If it is not prefetched, nothing is served for one cycle (`settled`).
   *
-  * "More" says that the queue holds a packet behind the first, as of the clock before: made from RAM when a queue or packet comes
-  * first, kept up to date by `joined`. `moved` says that the queue was configured since it joined and belongs elsewhere, or may.
+  * The choice is a loop of one cycle, so everything that does not depend on RAM is computed earlier. The list that is served next and its first
+  * queue are computed one cycle early. There are two results: the list that is served now becomes empty, or not. Whether a deficit covers a
+  * packet is stored with the entry, and for the first queue of each list in a register.
   *
-  * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue behind the chosen; `parkedQueue` for who
-  * keeps queues aside); `links`, queues x queue, 1W (push) 1R. Lists hold no counts: who is last is known by `tails`.
+  * `more` says that the queue holds a packet after the first, as of the cycle before. It is computed from RAM when a queue or packet becomes
+  * first, and `joined` keeps it up to date. `moved` says that the queue was configured since its insertion, so it may belong to another list.
   *
-  * A push shows in `chosen` in the next clock. It does not judge who may send.
-  * Longest path: may the first send, `pop`, which list is served next, who stands first there.
+  * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue after the chosen; `parkedQueue` for the module
+  * that parks queues); `links`, queues x queue, 1W (push) 1R. Lists have no counts: `tails` gives the last queue.
+  *
+  * A push shows in `chosen` in the next cycle. This block does not decide whether a queue may send.
+  * Longest path: may the first send, `pop`, which list is served next, its first queue.
   */
 class ServiceLists(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val store = Flipped(Valid(new ListedQueue(p)))
     val storeCovered = Input(Bool()) // its deficit covers its packet
-    val push = Input(Bool()) // what is stored joins the list of its level, at the end
+    val push = Input(Bool()) // what is stored is inserted at the end of the list of its level
     val pushService = Input(new ServiceRecord)
     val pushMore = Input(Bool())
-    val hold = Input(Bool()) // `chosen` is of the same level in the next clock
+    val hold = Input(Bool()) // `chosen` is of the same level in the next cycle
     val chosen = Valid(new ListedQueue(p))
-    val standing = Output(Bool()) // `chosen` is valid, known earlier; means nothing behind a `hold`
+    val standing = Output(Bool()) // `chosen` is valid, known earlier; has no meaning after a `hold`
     val holdsQueues = Output(Bool())
     val level = Output(UInt(Level.Bits.W))
-    val covered = Output(Bool()) // of a strict level, or its deficit covers its packet
-    val more = Output(Bool()) // another packet stands behind
+    val covered = Output(Bool()) // in a strict level, or its deficit covers its packet
+    val more = Output(Bool()) // a successor is queued after its packet
     val shaped = Output(Bool())
     val moved = Output(Bool())
     val flush = Input(new FlushSettings(p))
-    val flushed = Output(Bool()) // its queue is
-    val settled = Output(Bool()) // who is first is known; else nothing may be popped or kept
+    val flushed = Output(Bool()) // the chosen queue is flushed
+    val settled = Output(Bool()) // the first packet is known; otherwise `pop` and `keep` must be low
     val pop = Input(Bool())
     val keep = Input(Bool())
     val taken = Input(Bool()) // with keep, or the pop of a queue whose last packet goes
     val deficitLeft = Input(UInt(Scheduler.DeficitBits.W)) // with keep
-    val joined = Flipped(Valid(new QueueHead(p))) // a packet behind others
+    val joined = Flipped(Valid(new QueueHead(p))) // a packet is appended to a queue that holds others
     val configured = Flipped(Valid(UInt(p.queueBits.W)))
-    val behind = Output(UInt(p.queueBits.W)) // looked up by others too; their answers in the next clock:
+    val behind = Output(UInt(p.queueBits.W)) // other modules look it up too; their answers in the next cycle:
     val behindService = Input(new ServiceRecord)
     val behindNewest = Input(new PacketRef(p))
-    val behindNewestBefore = Input(UInt(p.nameBits.W)) // the packet that it stands behind
+    val behindNewestBefore = Input(UInt(p.nameBits.W)) // the packet before the newest
     val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is looked up, if it has one
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
     val newestServed = Input(UInt(p.nameBits.W))
     val parkedQueue = Input(UInt(p.queueBits.W))
-    val parked = Output(new ListedQueue(p)) // a clock later
+    val parked = Output(new ListedQueue(p)) // one cycle later
   })
 
   private class First extends Bundle {
     val queue = UInt(p.queueBits.W)
     val more, shaped, moved = Bool()
-    val covered = Bool() // its packet, by the deficit; in a strict level always
+    val covered = Bool() // its deficit covers its packet; in a strict level always true
     val lone = Bool() // it is the last, too
     val byPush = Bool() // its packet came by a push
   }
   private class Stored extends Bundle {
     val packet = new PacketRef(p)
     val deficit = UInt(Scheduler.DeficitBits.W)
-    val covered = Bool() // the packet, by the deficit
+    val covered = Bool() // the deficit covers the packet
   }
 
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
   private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
-  private val behinds = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // who stands behind them
-  // The same of the list that is served, and its number: the choice has no time to look for them.
+  private val behinds = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // the queues after them
+  // The same for the list that is served, and its number: the choice has no time to select them.
   private val held = Reg(new First)
   private val heldBehind = Reg(UInt(p.queueBits.W))
   private val level = RegInit(0.U(Level.Bits.W))
-  private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the round
+  private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the DRR list
   private val tails = Mem(Level.Count, UInt(p.queueBits.W))
   private val pushedPackets, comePackets = Mem(Level.Count, new PacketRef(p))
   private val guards = new Guards(p.protect)
@@ -116,7 +117,7 @@ class ServiceLists(p: LaneParams) extends Module {
   joinedQueue.valid := io.joined.valid
   joinedQueue.bits := io.joined.bits.queue
 
-  // ---- what comes out of RAM in this clock, for the level served in the last one
+  // ---- RAM output of this cycle, for the level served in the last one
   private val lastServed = Delay(served)
   private val lastLevel = Delay(level)
   private val lastRound = lastServed(Level.Round)
@@ -131,7 +132,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val second = Module(new SecondPacket(p))
   private val coming = second.io.coming
   private val kept = second.io.comes
-  private val advances = io.keep && second.io.known // the second is first from the next clock on
+  private val advances = io.keep && second.io.known // the second is first from the next cycle on
   private val comes = arrived || kept
   when(comes || advances) {
     comePackets.write(Mux(comes, lastLevel, level), Mux(arrived && !advances, arrivedEntry.packet, coming.packet))
@@ -139,8 +140,8 @@ class ServiceLists(p: LaneParams) extends Module {
 
   // ---- choice
   io.level := level
-  private val sameServed = RegInit(false.B) // the list of the last clock
-  // The list in which a queue has arrived is served: what comes out of RAM can be chosen at once.
+  private val sameServed = RegInit(false.B) // the list of the last cycle
+  // The list in which a queue has arrived is served: the RAM output can be chosen at once.
   private val arrivedHere = RegInit(false.B)
   private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
   private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
@@ -157,7 +158,7 @@ class ServiceLists(p: LaneParams) extends Module {
   io.flushed := Mux(arrivedHere, io.flush.has(arrivedQueue), io.flush.has(held.queue))
   io.shaped := Mux(arrivedHere, io.behindService.shaped, held.shaped)
   io.behind := Mux(arrivedHere, arrivedBehind, heldBehind)
-  io.settled := !kept // what comes behind a keep is not chosen at once
+  io.settled := !kept // a packet that comes after a keep is not chosen at once
 
   second.io.first.valid := io.chosen.valid
   second.io.first.bits := heldPacket
@@ -200,9 +201,9 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrives = Mux(arrived, lastServed, 0.U)
   private val keeps = Mux(kept, lastServed, Mux(advances, served, 0.U))
   servedLone := Mux(arrivedHere, arrivedLone, held.lone)
-  private val empties = io.pop && servedLone // the list that is served
-  // The highest list that holds queues, and the highest of the others than the one that is served; and whether the one that is pushed into goes before
-  // them, which is known later. There is no time to look for them, and they stand in registers.
+  private val empties = io.pop && servedLone // of the list that is served
+  // The highest list that holds queues, and the highest of the lists other than the one that is served. Whether the list that
+  // is pushed into has priority over them is known later. There is no time to search for them, so they are in registers.
   private val topTwo = RegInit(VecInit.fill(2)(0.U(Level.Count.W)))
   private def highest(those: UInt): UInt = PriorityEncoderOH(those)
   private val others = valid.asUInt & ~served
@@ -211,14 +212,14 @@ class ServiceLists(p: LaneParams) extends Module {
     (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
   private val (pushWins, pushWinsBehind) = (pushGoesBefore(full), pushGoesBefore(fullBehind))
 
-  /** Of the list that is served next; it falls empty that is served now, or not: both are known long before which. */
+  /** Selects by the list that is served next. Both cases are computed early: the list that is served now becomes empty, or not. */
   private def next[T <: Data](same: (T, T), other: (T, T)): T =
     Mux(empties, Mux(io.hold, same._1.asUInt, other._1.asUInt), Mux(io.hold, same._2.asUInt, other._2.asUInt))
       .asTypeOf(same._1)
   private def orPushes(wins: Bool, list: UInt) = Mux(wins, pushes, list)
   private val highestNext = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
   served := next((served, served), highestNext)
-  // The highest behind `list`, which is served in the next clock, with what is pushed; `left` is that without it.
+  // The highest list after `list`, which is served in the next cycle, including the push; `left` is the same without the push.
   private def behindNext(list: UInt, left: UInt): UInt = Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
   private val behindHeld = behindNext(served, fullBehind)
   topTwo(0) := Mux(empties, highestNext._1, highestNext._2)
@@ -246,7 +247,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
   ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
   deficit := ofServed
-  // What is pushed comes into an empty list, or into one that falls empty, which is known last.
+  // The pushed queue becomes first in an empty list, or in one that becomes empty, which is known last.
   private val opens = pushes & ~valid.asUInt
   private val follows = pushes & served & Fill(Level.Count, servedLone)
   private val becomesFirst = opens | (follows & Fill(Level.Count, io.pop))
@@ -260,7 +261,7 @@ class ServiceLists(p: LaneParams) extends Module {
   pushedFirst.lone := true.B
   pushedFirst.byPush := true.B
 
-  /** The first of a list in the next clock, and who stands behind it, unless what is pushed comes first: from who is now. */
+  /** The first queue of a list in the next cycle and the queue after it, from the present ones, unless the pushed queue becomes first. */
   private def updated(list: UInt, old: First, oldBehind: UInt): (First, UInt) = {
     def here(those: UInt) = (those & list).orR
     val (arrivesHere, keepsHere) = (here(arrives), here(keeps))
