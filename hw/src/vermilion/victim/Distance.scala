@@ -11,30 +11,32 @@ object Distance {
   val Bits = 6
   val Max: Int = (1 << Bits) - 1
 
-  /** Hops that a path is taken to have where its final TTL is not known. */
+  /** Assumed length of a path, in hops, if its final TTL is not known. */
   val AssumedPathHops = 16
 
-  /** Initial TTLs in use. */
+  /** Initial TTLs in common use. */
   val UsualTtls: Seq[Int] = Seq(32, 64, 128, 255)
 
-  /** Quotient bits a clock: `step` finds a digit from 0 to 3. */
+  /** Quotient bits per cycle: `step` finds a digit from 0 to 3. */
   private val BitsPerStage = 2
   require(Bits % BitsPerStage == 0, s"Bits is $Bits; legal are multiples of the $BitsPerStage bits of a stage")
 
-  /** Clocks from the inputs to `distance`. */
+  /** Cycles from the inputs to `distance`. */
   val Latency: Int = 1 + Bits / BitsPerStage
 }
 
-/** How far a packet has come: the distance d of DDRED (paper P3, section IV), 0 to 63. The packet with the smallest distance is the victim.
+/** Computes the distance of a packet, 0 to 63: the distance d of DDRED (paper P3, section IV).
   *
-  *   - Initial TTL: that of the TTL option, where `option` is on, the packet has it, and it is not below the packet's TTL; else, with
-  *     `infer`, the least of 32, 64, 128 and 255 that is not below it. Where neither gives one, and where there is no IP: d = 63.
+  * The packet with the smallest distance is the victim.
+  *
+  *   - Initial TTL: that of the TTL option, if `option` is on, the packet has the option, and its value is not below the packet's TTL.
+  *     Otherwise, with `infer`, the least of 32, 64, 128 and 255 that is not below the packet's TTL. If neither gives one, or the packet is not IP: d = 63.
   *   - Hops: d = initial - TTL, at most 63.
   *   - With `share`, the share of the path covered in 64ths, {{{ d = floor(64 (initial - TTL) / (initial - final)) }}} at most 63. It needs an option
-  *     whose final TTL is not 0 and below the initial one; of a packet without, the path counts as 16 hops long, so d = 4 hops.
+  *     with a final TTL that is not 0 and is below the initial one. For a packet without it the path counts as 16 hops long, so d = 4 hops.
   *
-  * A packet a clock, `distance` comes `Latency` clocks later; `config` belongs to the packet beside it. The division is restoring, of numbers of
-  * 8 bits, two bits of the quotient a clock. No stalls, no state. About 180 LUTs and 80 flip-flops.
+  * Rate: one packet per cycle. `distance` comes `Latency` cycles later. `config` is read in the same cycle as `headers`. The division is
+  * restoring, on 8-bit numbers, two quotient bits per cycle. No stalls, no state. About 180 LUTs and 80 flip-flops.
   */
 class Distance extends Module {
   import Distance._
@@ -45,7 +47,7 @@ class Distance extends Module {
   })
   private val h = io.headers
 
-  // -- which initial TTL, how many hops, how long a path --
+  // -- the initial TTL, the hops and the length of the path --
   private val isIp = h.isIp4 || h.isIp6
   private val byOption = isIp && io.config.option && h.hasTtlOption && h.initialTtl >= h.ttl
   private val known = byOption || (isIp && io.config.infer)
@@ -61,14 +63,15 @@ class Distance extends Module {
 
   // -- 64 hops / path: two bits at a time, the highest first --
   private class Division extends Bundle {
-    val rest = UInt(8.W) // below `path`
+    val rest = UInt(8.W) // remainder, below `path`
     val path = UInt(8.W)
     val quotient = UInt(Bits.W)
     def step: Division = {
       val fourfold = Cat(rest, 0.U(BitsPerStage.W))
       val twice = fourfold -& Cat(path, 0.U(1.W))
-      val less = Seq(fourfold, fourfold -& path, twice, wrap(twice - path, twice.getWidth)) // by so many times the path
-      val fits = less.tail.map(!_.head(1)) // not below 0
+      // Less 0 to 3 times the path.
+      val less = Seq(fourfold, fourfold -& path, twice, wrap(twice - path, twice.getWidth))
+      val fits = less.tail.map(!_.head(1)) // the difference is not below 0
       val next = Wire(new Division)
       next.path := path
       next.rest := Mux(fits(2), less(3), Mux(fits(1), less(2), Mux(fits(0), less(1), less(0))))(7, 0)

@@ -4,58 +4,61 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 
-/** Who goes from a list. */
+/** The packet that is selected from a list. */
 class Candidate(v: VictimParams) extends Bundle {
   val valid = Bool()
   val packet = new ListedRef(v)
   val list = new ListName(v)
-  val ofSecond = Bool() // it is of the second list
+  val ofSecond = Bool() // it is from the second list
 }
 
-/** The packets of the bodies of queues by rank: for each queue and rank the queue's packets of that rank, oldest first, and for each queue a bitmap of
-  * the lists that hold any.
+/** Keeps the packets of the queues' bodies in lists by rank.
   *
-  * Packets join at a list's end (push) and leave at its head only (pop): as a victim, or because the packet becomes the scheduler's, which makes it the
-  * body's oldest and so its list's. One push and one pop a clock, each to any list.
+  * Each queue and rank has a list of the queue's packets of that rank, oldest first. Each queue has a bitmap of its lists that hold packets.
   *
-  * A search reads the bitmap (`lookup` to `found`), then the heads of two lists (the lowest rank and the second lowest), and says in s4 which packet
-  * goes. That is final: it is out of its list in the clock behind, s5.
-  * A packet that becomes head leaves its list too, if it is in it (`isListed`).
+  * A packet is inserted at a list's end (push). It leaves only at the list's head (pop), as a victim or because it becomes head of line.
+  * A packet that becomes head of line is the body's oldest, so it is also its list's oldest.
+  * Rate: one push and one pop per cycle, each to any list.
+  *
+  * A search reads the bitmap (`lookup` to `found`), then the heads of two lists (the lowest rank and the second lowest). In s4 it gives the
+  * selected packet. The selection is final: the packet is out of its list in the next cycle, s5.
+  * A packet that becomes head of line also leaves its list, if it is in it (`isListed`).
   * {{{
   *   s2  pick              the heads of both lists are addressed
   *   s3                    each head, or what the pop in s5 leaves there
   *   s4  candidate         each head, or what the pop in s5 leaves there: of the first list, or else of the second
-  *   s5                    it is popped; who stands behind it is known
+  *   s5                    it is popped; the next packet of its list is known
   * }}}
-  * Within a clock the push comes first, then the pop. A push to a list that is being emptied finds it not empty and joins behind the packet that goes.
+  * Within a cycle the push comes first, then the pop. A push to a list that a pop empties still finds it not empty. It appends to the packet that leaves.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * bitmaps (2 and 3 copies) | queues | 3 x distances bits; their exclusive or is the bitmap | push and victims; packets that become head
   * heads (2 copies) | lists | head, or that the list is empty: a [[SharedRam]] | push to an empty list; pop
   * tail | lists | newest cell | push
-  * link | cells | the packet behind in its list | push
-  * own, hasLink (1 and 2 copies) | cells | a bit each; they differ where the link holds | push of the packet itself; push that writes the link
+  * link | cells | the next packet in its list | push
+  * own, hasLink (1 and 2 copies) | cells | one bit each; they differ if the link is valid | push of the packet itself; push that writes the link
   *
-  * After reset the bitmaps are swept, who owns the heads, and all single bits, for as many clocks as there are lists or cells; nothing may be pushed until `ready`.
-  * Longest path, from RAM to RAM: s5, the link, which becomes the candidate of the search behind, whose link is read.
-  * It does not know the order of packets of different lists.
+  * After reset the bitmaps, the owner bits of the heads and all single bits are cleared. This takes as many cycles as there are lists or cells.
+  * Until `ready` nothing may be pushed.
+  * Longest path, from RAM to RAM: s5, the link. It becomes the candidate of the next search, and that candidate's link is read.
+  * This block does not know the order of packets of different lists.
   */
 class DistanceLists(v: VictimParams) extends Module {
   val io = IO(new Bundle {
     val lookup = Input(UInt(log2Ceil(v.indexed).max(1).W))
-    val found = Output(UInt(v.bitmapBits.W)) // a clock later
-    val pick = Input(Vec(2, new ListName(v))) // s2: the lowest rank's list, and the second lowest's
-    val wants = Input(Vec(2, Bool())) // s4: a packet of it may go; never the second's without the first's
-    val candidate = Output(new Candidate(v)) // s4: who goes
+    val found = Output(UInt(v.bitmapBits.W)) // one cycle later
+    val pick = Input(Vec(2, new ListName(v))) // s2: the list of the lowest rank, and of the second lowest
+    val wants = Input(Vec(2, Bool())) // s4: a packet of it may be selected; never the second's without the first's
+    val candidate = Output(new Candidate(v)) // s4: the selected packet
     val makesHead = Input(Bool()) // s4: the first packet of a body becomes head; never with `wants`
-    val goes = Input(UInt(v.cellBits.W)) // s4: it, or the candidate
+    val goes = Input(UInt(v.cellBits.W)) // s4: the packet that becomes head, or the candidate
     val newHeadFrom = Input(new ListName(v)) // s4: the list in which the packet that becomes head may be
-    val isListed = Input(Bool()) // s4: there is one, and it is in its list
+    val isListed = Input(Bool()) // s4: there is such a packet, and it is in its list
     val pushList = Input(new ListName(v)) // s4
     val pushCell = Input(UInt(v.cellBits.W)) // s4
     val push = Flipped(Valid(new ListedRef(v))) // s5
-    val ready = Output(Bool()) // the sweeps are done
+    val ready = Output(Bool()) // the clearing after reset is done
   })
 
   private class Head extends Bundle {
@@ -65,7 +68,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val (pusher, popper) = (0, 1)
   private val lists = 1 << v.listBits
 
-  /** A packet at its list's end, with its bit in `own`, which the writer of its link must know. */
+  /** The packet at a list's end, with its bit in `own`, which the writer of its link must know. */
   private class Tail extends Bundle {
     val cell = UInt(v.cellBits.W)
     val own = Bool()
@@ -86,7 +89,7 @@ class DistanceLists(v: VictimParams) extends Module {
 
   io.found := byArrivals.read(io.lookup) ^ byNewHeads.read(io.lookup)
 
-  // ---- push: its list's state, in s5
+  // ---- push: the state of its list, in s5
   private val pushList = Delay(io.pushList)
   private val pushBit = pushList.rank.oneHot
   private val pushTail = tail.read(io.pushList.asUInt)
@@ -106,7 +109,7 @@ class DistanceLists(v: VictimParams) extends Module {
   link.write(pushToOthers, pushTail.cell, io.push.bits)
   hasLink.write(pushToOthers, pushTail.cell, !pushTail.own)
 
-  // ---- pop: who stands behind is first in its stead
+  // ---- pop: the next packet becomes the head of the list
   private val listed = RegNext(io.isListed, false.B)
   private val isVictim = RegNext(io.candidate.valid, false.B)
   private val popsNext = io.candidate.valid || io.isListed
@@ -116,7 +119,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val popHasLink = own.read(io.goes) ^ hasLink.read(io.goes)
   private val popLink = link.read(io.goes)
 
-  /** What a pop leaves at its list's head, if the packet that goes has a link, or has none. */
+  /** The head of the list after a pop, for a leaving packet that has a link, or has none. */
   private val leftWith = Seq(false, true).map { isLinked =>
     val left = Wire(new Head)
     left.valid := isLinked.B || (io.push.valid && pushList.is(popList))
@@ -126,15 +129,15 @@ class DistanceLists(v: VictimParams) extends Module {
   private val left = choose(popHasLink, leftWith(1), leftWith(0))
   heads.write(popper, goesFrom.asUInt, pops, left)
 
-  // ---- search: the heads, and who goes
+  // ---- search: the heads, and the selected packet
   private val s3Lists = Delay(io.pick)
   private val s3Heads = VecInit(io.pick.zip(s3Lists).map { case (pick, list) =>
     choose(pops && popList.is(list), left, heads.read(pick.asUInt))
   })
   private val s4Lists = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
-  private val isFirst = Wire(Bool()) // the candidate is of the first list
-  // Whether the pop in s5 is from one of the lists in s4 is worked out in the clock before, for each who may go then.
+  private val isFirst = Wire(Bool()) // the candidate is from the first list
+  // Whether the pop in s5 is from one of the lists in s4 is computed in the cycle before, for each packet that may be selected then.
   private val poppedNext = s3Lists.map { list =>
     popsNext && Mux(
       io.makesHead,
@@ -145,7 +148,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val popped = poppedNext.map(RegNext(_, false.B))
   for ((isPopped, list) <- popped.zip(s4Lists))
     assert(isPopped === (pops && popList.is(list)), "it is not known whether a list is popped")
-  // Whether there is a link is known last, so both outcomes are there before it.
+  // Whether there is a link is known last, so both results are computed before.
   private val found = leftWith.map { left =>
     val fronts = s4Heads.zip(popped).map { case (head, isPopped) => choose(isPopped, left, head) }
     val valid = fronts.zip(io.wants).map { case (front, wants) => front.valid && wants }
@@ -162,7 +165,7 @@ class DistanceLists(v: VictimParams) extends Module {
   private val popBit = popList.rank.oneHot
   private val emptiedByVictim = isVictim && !left.valid
   private def gated(bits: UInt, on: Bool): UInt = bits & Fill(v.bitmapBits, on)
-  // With each victim comes a push; whether the victim's list is emptied is known late.
+  // With each victim comes a push. Whether the victim's list becomes empty is known late.
   byArrivals.write(
     io.push.valid,
     pushList.queue,

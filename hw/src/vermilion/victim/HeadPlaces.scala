@@ -4,44 +4,46 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 
-/** Says whose first packet goes from the body to the head of its queue: to the scheduler, which holds at most `places` packets of a queue.
+/** Selects the queue whose first body packet becomes head of line. The scheduler holds at most `places` packets per queue.
   *
-  * A place that is free and for which a packet waits in the body is asked for, once:
-  *  - by a packet that is enqueued, if fewer than `places` of its queue are taken or asked for;
-  *  - by a packet that the scheduler takes, if more packets wait in the body than places are asked for. Its place is asked for then, else it is free.
+  * A place that is free and for which a packet waits in the body is requested once:
+  *  - by an enqueued packet, if fewer than `places` places of its queue are taken or requested;
+  *  - by a packet that the scheduler takes, if more packets wait in the body than places are requested. Its own place is requested then.
+  *    Otherwise that place is free.
   *
-  * Requests wait in two lists, those of enqueued packets and those of taken ones, which are served in turn. A request is served in a slot without a push-out. It
-  * finds no packet if those that waited were evicted meanwhile; then it is void, and the place is free.
+  * Requests wait in two lists: those of enqueued packets and those of taken packets. The lists are served alternately. A request is served in a
+  * slot without a push-out. It finds no packet if the waiting packets were evicted meanwhile. Then the request is void, and the place is free.
   *
-  * Each event sees its queue as the clocks before have left it. So a packet that is enqueued where all places are taken or asked for may be missed by three events, and no more:
-  * by the request that is void in that clock, by the one that is void in the next, and by the packet that is taken in that clock. It then waits in the body without a request
-  * until the next event of its queue. There is one, as there are four places or more.
+  * Each event uses its queue's state as of the cycles before. So at most three events may miss a packet that is enqueued while all places are
+  * taken or requested. They are the request that is void in that cycle, the one that is void in the next, and the packet that is taken in that
+  * cycle. The missed packet waits in the body without a request until the next event of its queue. There is one, as there are at least four places.
   *
-  * All is told by counts modulo a power of two, each with one writer:
+  * The state is kept as counts modulo a power of two, each with one writer:
   * {{{
   *   in the body    enqueued less evicted - new heads
   *   asked for      asked (by enqueued, by taken) - new heads - void
   *   taken or asked for   asked by enqueued - void - freed
   * }}}
-  * RAM: three records a queue, with three copies each, four of the third; two lists of requests, each as long as there are places in all queues, in LUTs. Timing, in stages of [[VictimPipeline]]: `queue` s4; `enqueued`, `evicted`, `isEmpty` s5; `next`, `issue` s3; `waits`
-  * s4; `makesHead`, `void` s5. `taken` is of any clock. After reset nothing may come until `ready`, for as many clocks as there are queues.
+  * RAM: three records per queue, with three copies each, four of the third; two lists of requests in LUTs, each as long as the places of all queues.
+  * Timing, in stages of [[VictimPipeline]]: `queue` s4; `enqueued`, `evicted`, `isEmpty` s5; `next`, `issue` s3; `waits` s4; `makesHead`, `void` s5.
+  * `taken` may come in any cycle. After reset no packet may come until `ready`, for as many cycles as there are queues.
   */
 class HeadPlaces(v: VictimParams) extends Module {
   import v.{places, queues}
   private val countBits = v.cellBits + 1
   private val placeBits = log2Ceil(places)
-  private val someBits = placeBits + 1 // of up to `places`
+  private val someBits = placeBits + 1 // up to `places`
 
   val io = IO(new Bundle {
     val queue = Input(UInt(v.queueBits.W))
-    val isEmpty = Output(Bool()) // the body of `queue`, before this slot
+    val isEmpty = Output(Bool()) // the body of `queue` is empty, before this slot
     val enqueued = Input(Bool())
-    val evicted = Input(Bool()) // with it a packet of the same queue is
-    val next = Valid(UInt(v.queueBits.W)) // whose request is the next
-    val issue = Input(Bool()) // and is served
+    val evicted = Input(Bool()) // the enqueued packet evicts a packet of the same queue
+    val next = Valid(UInt(v.queueBits.W)) // the queue of the next request
+    val issue = Input(Bool()) // that request is served
     val waits = Output(
       Bool()
-    ) // a packet waits in the body of that queue, as the slots up to that in s5 have left it, but for one that is enqueued there in s5
+    ) // a packet waits in the body of that queue, as of the slots up to that in s5, without one enqueued there in s5
     val makesHead = Input(Bool()) // one becomes head, or the request is void
     val void = Input(Bool())
     val newHeadQueue = Output(UInt(v.queueBits.W)) // s5
@@ -52,7 +54,7 @@ class HeadPlaces(v: VictimParams) extends Module {
   })
 
   private class Enqueued extends Bundle {
-    val packets = UInt(countBits.W) // less those evicted
+    val packets = UInt(countBits.W) // evicted packets are subtracted
     val asked = UInt(someBits.W)
   }
   private class Taken extends Bundle {
@@ -73,7 +75,7 @@ class HeadPlaces(v: VictimParams) extends Module {
   private val served = records(new Served)
   io.ready := sweep.done
 
-  /** A queue in the clock behind that in which it is named. */
+  /** The records of a queue, one cycle after `queue` names it. */
   private class Seen(queue: UInt) {
     val e: Enqueued = enqueued.read(queue)
     val t: Taken = taken.read(queue)
@@ -85,7 +87,7 @@ class HeadPlaces(v: VictimParams) extends Module {
     val heldOrAsked: UInt = some(e.asked - s.void - t.freed)
   }
 
-  /** A list of requests. Whether there is any comes from a register, as who is served is asked behind it. */
+  /** A list of requests. `some` is a register, because the choice of the served request depends on it. */
   private class Requests {
     private val length = places << v.queueBits
     private val list = Mem(length, UInt(v.queueBits.W))
@@ -118,20 +120,20 @@ class HeadPlaces(v: VictimParams) extends Module {
   enqueued.write(io.enqueued, Delay(io.queue), e)
   io.isEmpty := atEnqueue.inBody === 0.U
 
-  // ---- taken: a clock later
+  // ---- taken: one cycle later
   private val atTaken = new Seen(io.taken.bits)
   private val isTaken = RegNext(io.taken.valid, false.B)
   private val voidedNow = io.void && s5Queue === Delay(io.taken.bits)
   private val takenAsks =
     isTaken && Mux(voidedNow, atTaken.inBody >= atTaken.asked, atTaken.inBody > atTaken.asked)
   private val t = Wire(new Taken)
-  t.asked := Mux(takenAsks, atTaken.t.asked + 1.U, atTaken.t.asked) // who waits is known late
+  t.asked := Mux(takenAsks, atTaken.t.asked + 1.U, atTaken.t.asked) // the number of waiting packets is known late
   t.freed := Mux(takenAsks, atTaken.t.freed, atTaken.t.freed + 1.U)
   taken.write(isTaken, Delay(io.taken.bits), t)
 
   // ---- served
   private val takensTurn = RegInit(false.B)
-  private val first = byEnqueued.some && !(takensTurn && byTaken.some) // of the enqueued
+  private val first = byEnqueued.some && !(takensTurn && byTaken.some) // serve the list of enqueued packets
   when(io.issue) { takensTurn := first }
   io.next.valid := byEnqueued.some || byTaken.some
   io.next.bits := Mux(first, byEnqueued.foremost, byTaken.foremost)

@@ -5,12 +5,12 @@ import chisel3.util._
 import vermilion.fixed.Delay
 import vermilion.stream.Colour
 
-/** The lowest and the second lowest rank whose bit is set: smallest distance, then lowest slot, which is the worst class.
+/** Finds the lowest and the second lowest rank whose bit is set: smallest distance, then lowest slot, which is the worst class.
   *
-  * Four distances form a group. First clock: each group finds its own two lowest (of 12). Second clock: two groups side by side become one, which has the two lowest of the four
-  * that they have, and so on: one LUT a bit and a step.
-  * Latency: one clock registered; `found` and `rank` belong to the bitmap of the clock before, and come from logic. One bitmap a clock.
-  * Longest path: the second clock, four steps for 64 distances, to who reads them.
+  * Four distances form a group. In the first cycle each group finds its own two lowest ranks (of 12). In the second cycle two neighbouring groups are
+  * merged into one, with the two lowest of their four ranks, and so on. Each step takes one LUT per bit.
+  * Latency: one registered cycle. `found` and `rank` belong to the bitmap of the cycle before, and are combinational. Rate: one bitmap per cycle.
+  * Longest path: the second cycle, four steps for 64 distances, to the modules that read the result.
   */
 class LowestRank(v: VictimParams) extends Module {
   private val GroupDistances = 4
@@ -43,7 +43,7 @@ class LowestRank(v: VictimParams) extends Module {
   private val s2Lowest = Delay(lowest)
   private val s2Other = Delay(other)
 
-  /** The lowest and the other lowest rank of groups side by side, if there is any, and if there are two. */
+  /** The lowest and the second lowest rank of neighbouring groups; `any` and `two` tell whether they exist. */
   private class Two(val any: Bool, val two: Bool, val lowest: UInt, val other: UInt) {
     def below(higher: Two): Two = new Two(
       any || higher.any,

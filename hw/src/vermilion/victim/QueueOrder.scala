@@ -4,24 +4,25 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 
-/** The bodies of all queues as doubly linked lists, so that a packet can be taken out of the middle.
+/** Keeps the bodies of all queues as doubly linked lists, so that a packet can be removed from the middle.
   *
-  * One packet is enqueued in a clock, to any queue, and one is unlinked, of any queue; first the append, then the unlink. Whether a body is empty is not
-  * known here but told (`isEmpty`).
+  * Rate: per cycle one packet is enqueued to any queue, and one is unlinked from any queue. The append comes first, then the unlink.
+  * `isEmpty` tells whether a body is empty; this block does not know it.
   *
-  * A packet that is not the first has a packet before it, which links to it; the first has none, and `first` of its queue holds what that link would.
-  * With the link stands what must be known of the packet when it becomes head. So a packet that is marked where it stands (`mark`, never with `unlink`) is written anew there.
+  * A packet that is not the first has a packet before it, which links to it. For the first packet, `first` of its queue holds what that link would hold.
+  * The link also holds what must be known of the packet when it becomes head of line. So a packet that is marked in its place (`mark`, never with
+  * `unlink`) gets a new record there.
   *
-  * Both links have two writers, the enqueue and the unlink, with a bank each. The enqueue's write to a packet's links is always the first
-  * since the packet came, so two bits a link tell whose counts: the enqueue's where they are equal. The enqueue makes them equal by writing its own,
-  * the unlink makes them differ by writing its own. The unlink knows the enqueue's bit of its neighbours without reading it, as links
-  * carry it along (`Next.previousBit`, `Previous.nextBit`): it never changes while the packet is queued.
+  * Both links have two writers, the enqueue and the unlink, with one bank each. The enqueue's write to a packet's links is always the first
+  * since the packet came. Two bits per link tell which bank is valid: the enqueue's if the bits are equal. The enqueue writes its own bit equal to the other.
+  * The unlink writes its own bit different from the other. The unlink does not read the enqueue's bit of its neighbours: links carry it
+  * (`Next.previousBit`, `Previous.nextBit`). It never changes while the packet is queued.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
   * newest (2 copies) | queues | newest packet's cell and bit | enqueue
   * first | queues | the first packet: [[QueuedRef]] and bit: a [[SharedRam]] | enqueue to an empty body; unlink or mark of the first
-  * next (2 banks) | cells | the packet behind: [[QueuedRef]] and bit | enqueue; unlink or mark
+  * next (2 banks) | cells | the next packet: [[QueuedRef]] and bit | enqueue; unlink or mark
   * previous (2 banks) | cells | the packet before: cell, bit, or that it is the first | enqueue; unlink
   * bits (2 x 2 banks) | cells | one bit | enqueue; unlink
   *
@@ -30,25 +31,25 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 class QueueOrder(v: VictimParams) extends Module {
   val io = IO(new Bundle {
     val firstOf = Input(UInt(v.queueBits.W)) // s3
-    // s4: the body's first packet, as the slots up to that in s5 leave it; means something where the body holds one.
+    // s4: the body's first packet, as of the slots up to that in s5. It has a meaning only if the body holds a packet.
     val first = Output(new QueuedRef(v))
-    // But if `isLinked`, it is one of these: `linked(0)` if `isEnqueued`, which `enqueue` linked, else `linked(1)`. Both bits are known late.
+    // If `isLinked`, the first packet is one of these instead: `linked(0)` if `isEnqueued`, which `enqueue` linked, else `linked(1)`. Both bits are known late.
     val linked = Output(Vec(2, new QueuedRef(v)))
     val isLinked, isEnqueued = Output(Bool())
     val serves = Input(Bool()) // s4
-    val servesLinked = Output(Bool()) // `serves && isLinked`: worked out here, so that it does not wait for `isLinked`
+    val servesLinked = Output(Bool()) // `serves && isLinked`: computed here, so that it does not wait for `isLinked`
     val unlinksFirst =
-      Input(Bool()) // s5: `unlinkCell` is the first of its body; means something with `unlink` and `mark`
+      Input(Bool()) // s5: `unlinkCell` is the first of its body; has a meaning only with `unlink` or `mark`
     val enqueueQueue = Input(UInt(v.queueBits.W)) // s4
     val enqueueCell = Input(UInt(v.cellBits.W))
     val unlinkQueue = Input(UInt(v.queueBits.W))
     val unlinkCell = Input(UInt(v.cellBits.W))
-    val isEmpty = Input(Bool()) // s5: the body that is enqueued to
-    val enqueue = Flipped(Valid(new QueuedRef(v))) // bits need not be held back by valid
+    val isEmpty = Input(Bool()) // s5: the body that the packet is enqueued to is empty
+    val enqueue = Flipped(Valid(new QueuedRef(v))) // bits may be anything while valid is low
     val unlink = Input(Bool())
-    val mark = Input(Bool()) // `unlinkCell` stays, leaves its list and is marked CE
+    val mark = Input(Bool()) // `unlinkCell` stays, leaves its list by distance and is marked CE
     val unlinkRank = Input(new Rank(v)) // with `mark`
-    val ready = Output(Bool()) // the sweeps are done
+    val ready = Output(Bool()) // the clearing after reset is done
   })
 
   private class Next extends Bundle {
@@ -60,8 +61,8 @@ class QueueOrder(v: VictimParams) extends Module {
     val nextBit = Bool()
   }
   private class Previous extends Bundle {
-    val isFirst = Bool() // there is none
-    val newest = new Newest // what was the newest packet when this one came, or has come in its place
+    val isFirst = Bool() // there is no packet before
+    val newest = new Newest // the newest packet when this one came, or the packet that has replaced it
   }
 
   private val newest = new ForwardingRam(v.queues, new Newest)
@@ -70,7 +71,7 @@ class QueueOrder(v: VictimParams) extends Module {
   private val enqueuedPrevious, unlinkedPrevious = new ForwardingRam(v.cells, new Previous)
   private val enqueuedNextBit, unlinkedNextBit = new ForwardingRam(v.cells, Bool())
   private val enqueuedPreviousBit, unlinkedPreviousBit = new ForwardingRam(v.cells, Bool())
-  // Each reader has its own copy of the bits; they begin alike.
+  // Each reader has its own copy of the bits. All copies must start equal.
   private val bitSweep = new SweepInit(v.cells)
   for (bits <- Seq(enqueuedNextBit, unlinkedNextBit, enqueuedPreviousBit, unlinkedPreviousBit))
     bits.write(!bitSweep.done, bitSweep.address, false.B)
@@ -98,10 +99,10 @@ class QueueOrder(v: VictimParams) extends Module {
   enqueuedNextBit.write(io.enqueue.valid, enqueueCell, nextBit)
   enqueuedPreviousBit.write(io.enqueue.valid, enqueueCell, previousBit)
 
-  // ---- unlink: its neighbours are joined; behind the newest of before may stand the packet enqueued in this clock
+  // ---- unlink: its neighbours are linked. The packet enqueued in this cycle may follow the previously newest packet.
   private val unlinkQueue = Delay(io.unlinkQueue)
   private val unlinkCell = Delay(io.unlinkCell)
-  private val unlinkComplement = Delay(~io.unlinkCell) // an inverted copy, for the compare alone
+  private val unlinkComplement = Delay(~io.unlinkCell) // an inverted copy, used only by the comparator
   private val nextCounts = enqueuedNextBit.read(io.unlinkCell) === unlinkedNextBit.read(io.unlinkCell)
   private val ownPreviousBit = enqueuedPreviousBit.read(io.unlinkCell)
   private val previousCounts = ownPreviousBit === unlinkedPreviousBit.read(io.unlinkCell)
@@ -121,7 +122,7 @@ class QueueOrder(v: VictimParams) extends Module {
   asMarked.ref.listed := false.B
   asMarked.ref.marked := true.B
   asMarked.previousBit := ownPreviousBit
-  // Behind the packet before, or as the first. Where nothing is behind, the packet was its body's only one, and `first` means nothing until the next is enqueued.
+  // Written to the link of the packet before, or as the first. If no packet follows, the body is empty, and `first` has no meaning until the next enqueue.
   private val rewrites = io.unlink || io.mark
   private val following = choose(io.mark, asMarked, behind)
   first.write(1, io.unlinkQueue, rewrites && io.unlinksFirst, following)
@@ -129,11 +130,11 @@ class QueueOrder(v: VictimParams) extends Module {
   unlinkedNextBit.write(rewrites && !io.unlinksFirst, previous.newest.cell, !previous.newest.nextBit)
   unlinkedPrevious.write(rejoins, behind.ref.cell, previous)
   unlinkedPreviousBit.write(rejoins, behind.ref.cell, !behind.previousBit)
-  // Of a newest packet that is unlinked and was not the first, the one before it is the newest.
+  // If the newest packet is unlinked and was not the first, the packet before it becomes the newest.
   private val shortens = io.unlink && isNewest && !followsIt && !previous.isFirst
   assert(!shortens, "a newest packet is unlinked, and others stay")
 
-  // ---- the first, with what this clock makes of it
+  // ---- the first packet, including the changes of this cycle
   private val ofFirst = io.unlinksFirst && RegNext(io.unlinkQueue === io.firstOf)
   private val firstGoes = io.unlink && ofFirst
   io.isLinked := firstGoes && !isNewest

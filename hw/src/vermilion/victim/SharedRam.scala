@@ -4,18 +4,18 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 
-/** A RAM with several write ports that always returns the newest data: a bank a writer, and who wrote last.
+/** A RAM with several write ports that always returns the newest data. It has one bank per writer and records the last writer.
   *
-  * Each writer has a bank of its own with one write port, and beside it a bank of owner bits. The newest data is in the bank of writer
+  * Each writer has its own bank with one write port, and its own bank of owner bits. The newest data is in the bank of writer
   * {{{
   *   owner(a) = bits_0(a) ^ bits_1(a) ^ ..
   * }}}
-  * A writer makes itself the owner by writing the bits that it lacks: its own number ^ the bits of all others. So it must read those, and
-  * names its address one clock ahead of the write. A record is undefined until its first write. The owner bits are cleared after reset, one
-  * record a clock, until `ready`, before which nothing may be written: each reader has its own copy of them, and copies must agree.
+  * A writer makes itself the owner: it writes its own number ^ the owner bits of all others. So it must read those bits, and it
+  * gives its address one cycle before the write. A record is undefined until its first write. The owner bits are cleared after reset, one
+  * record per cycle. Nothing may be written until `ready`: each reader has its own copy of the owner bits, and all copies must agree.
   *
-  * Timing as [[ForwardingRam]]: a read addressed in clock t gives in t+1 what all writes up to and including clock t left.
-  * Two writers must not write one address in the same clock, which is asserted.
+  * Timing as [[ForwardingRam]]: a read addressed in cycle t returns in t+1 the data after all writes up to and including cycle t.
+  * Two writers must not write one address in the same cycle. An assertion checks it.
   * RAMs, for W writers and R reads: W data banks in R copies; W banks of owner bits in R + W - 1 copies.
   */
 class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
@@ -29,7 +29,7 @@ class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
   private var written = Seq.empty[(Bool, UInt)]
   private var called = Set.empty[Int]
 
-  /** The write port of one writer, to be called once for each: `address` is of the clock before `enable` and `data`. */
+  /** The write port of one writer, to be called once for each. `address` is given one cycle before `enable` and `data`. */
   def write(writer: Int, address: UInt, enable: Bool, data: T): Unit = {
     require(banks.indices.contains(writer), s"writer is $writer; legal are 0 to ${writers - 1}")
     require(!called(writer), s"writer is $writer, which writes already; each writes once")
@@ -43,7 +43,7 @@ class SharedRam[T <: Data](depth: Int, gen: T, writers: Int) {
     written = written :+ ((enable, at))
   }
 
-  /** Adds a read port; the result belongs to the address of the clock before. */
+  /** Adds a read port. The result belongs to the address of the cycle before. */
   def read(address: UInt): T = {
     val owner = owners.map(_.read(address)).reduce(_ ^ _)
     val data = banks.map(_.read(address))

@@ -4,48 +4,48 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 
-/** A packet as the window of its queue holds it. */
+/** A packet in the window of its queue. */
 class WindowEntry(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
   val rank = new Rank(v)
-  val listed = Bool() // it stands, or stood, in a list by distance, or was marked: no victim of the tail-drop form
+  val listed = Bool() // it is or was in a list by distance, or was marked: no victim of the tail-drop form
 }
 
 object TailWindow {
 
-  /** Packets of a window. */
+  /** Packets per window. */
   val Places = 16
   val CountBits: Int = log2Ceil(Places + 1)
 }
 
-/** The last packets of every queue, newest first, for DDRED's tail-drop form (P3): the nearest of the last n.
+/** Keeps the last packets of every queue, newest first, for DDRED's tail-drop form (P3), and finds the nearest of the last n.
   *
-  * A word a queue holds its last [[TailWindow.Places]] packets, exactly: an append moves all one place on, an eviction closes its gap.
-  * Beside it stands how many have ever joined, less those evicted; a second RAM counts how many went to the head.
+  * A word per queue holds its last [[TailWindow.Places]] packets exactly. An append moves all by one place, an eviction closes its gap.
+  * The word also counts the packets that have ever joined, less those evicted. A second RAM counts the packets that became head of line.
   * {{{
   *   behind = joined - newHeads      place i holds a packet that is still in the body if i < behind
   * }}}
-  * Both counts wrap, with a bit more than there are cells. Packets that leave in order need no lookup of the window.
+  * Both counts wrap. They have one bit more than the number of a cell. Packets that leave in order need no lookup of the window.
   *
-  * Timing, in stages of [[VictimPipeline]]: `lookup` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `newHead` s5. A
-  * search sees what was there in s0, but for new heads of that clock.
-  * RAM, one word a queue: window (2 copies), newHeads (2 copies). After reset they are swept for `indexed` clocks.
-  * Longest path: window RAM, compare of 16 cells, the choice of what moves on.
+  * Timing, in stages of [[VictimPipeline]]: `lookup` s0, `last` and `mayLose` s1, `found` and `nearest` s3; `queue` s4, `append`, `remove` and `newHead` s5.
+  * A search uses the state of s0, without the new heads of that cycle.
+  * RAM, one word per queue: window (2 copies), newHeads (2 copies). After reset they are cleared in `indexed` cycles.
+  * Longest path: window RAM, comparison of 16 cells, the multiplexer that moves the entries.
   */
 class TailWindow(v: VictimParams) extends Module {
   import TailWindow._
   private val queueBits = log2Ceil(v.indexed).max(1)
   val io = IO(new Bundle {
     val lookup = Input(UInt(queueBits.W))
-    val last = Input(UInt(CountBits.W)) // so many of the last packets may lose
-    val mayLose = Input(Vec(3, Bool())) // by slot of their rank
+    val last = Input(UInt(CountBits.W)) // the number of last packets that may be victims
+    val mayLose = Input(Vec(3, Bool())) // by the slot of their rank
     val found = Output(Bool())
     val nearest = Output(new WindowEntry(v))
     val queue = Input(UInt(queueBits.W))
     val append = Flipped(Valid(new WindowEntry(v)))
     val victim = Input(UInt(v.cellBits.W))
-    val remove = Input(Bool()) // `victim` leaves the queue, with an append; it need not stand here
-    val newHead = Input(Bool()) // a packet goes to the head
+    val remove = Input(Bool()) // `victim` leaves the queue, with an append; it need not be in the window
+    val newHead = Input(Bool()) // a packet becomes head of line
     val newHeadQueue = Input(UInt(queueBits.W))
     val ready = Output(Bool())
   })
@@ -60,7 +60,7 @@ class TailWindow(v: VictimParams) extends Module {
   newHeads.write(!sweep.done, sweep.address, 0.U)
   io.ready := sweep.done
 
-  // ---- new head: counted a clock later
+  // ---- new head: counted one cycle later
   private val newHeadsBefore = newHeads.read(io.newHeadQueue)
   newHeads.write(RegNext(io.newHead, false.B), Delay(io.newHeadQueue), newHeadsBefore + 1.U)
 
@@ -70,7 +70,7 @@ class TailWindow(v: VictimParams) extends Module {
     val entry = new WindowEntry(v)
   }
 
-  /** Of equal ranks the older one, which comes later. */
+  /** The packet with the lower rank. If the ranks are equal, the older packet, which is later in the window. */
   private def nearer(newer: Choice, older: Choice): Choice = {
     val chosen = Wire(new Choice)
     chosen := newer
@@ -93,7 +93,7 @@ class TailWindow(v: VictimParams) extends Module {
 
   // ---- append and remove
   private val s5Word = window.read(io.queue)
-  // Only packets that went to the head are behind it, so what has gone and still stands here cannot be taken for it.
+  // Only packets that became head of line are further back. So a packet that has left but is still in the word is not taken for the victim.
   private val hits = s5Word.entries.map(_.cell === io.victim)
   private val next = Wire(new Word)
   next.joined := s5Word.joined + !io.remove

@@ -6,13 +6,13 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
-/** What decides the area of the victim search.
+/** Parameters that define the area of the victim search.
   *
   * @param queues       number of queues
-  * @param cells        cells in the shared buffer, a power of two; a packet is named by its head cell
-  * @param indexed      queues 0 to indexed-1 can hold push-outs; each costs 4 x 2^distanceBits list heads in RAM, four times over (two writers, two readers)
-  * @param places       packets of a queue that the scheduler holds at most, which are no victims; a power of two, fewer than four for proofs alone ([[HeadPlaces]])
-  * @param distanceBits bits of a distance; fewer than [[Distance.Bits]] for proofs alone: nothing brings greater distances into range
+  * @param cells        cells in the shared buffer, a power of two; the head cell is the packet's name
+  * @param indexed      queues 0 to indexed-1 can hold push-outs; each needs 4 x 2^distanceBits list heads in RAM, four times (two writers, two readers)
+  * @param places       most packets of a queue that the scheduler holds, never victims; a power of two, below four only in proofs ([[HeadPlaces]])
+  * @param distanceBits bits of a distance; below [[Distance.Bits]] only in proofs: no logic brings greater distances into range
   */
 case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int = 6, places: Int = 4) {
   require(queues >= 2, s"queues is $queues; legal are 2 and more")
@@ -38,12 +38,12 @@ case class VictimParams(queues: Int, cells: Int, indexed: Int, distanceBits: Int
 
 object VictimParams {
 
-  /** Those of a lane; of one without the search only the types count. */
+  /** The parameters of a lane. In a lane without the search only the types matter. */
   def of(p: LaneParams): VictimParams = VictimParams(p.queues, p.cells, p.victims.max(1), places = p.headPlaces)
 }
 
-/** Who goes first: the smallest distance, then the worst class. Rank order is `distance` first, then `slot` = 2 - class.
-  * The class is the packet's colour where victims are chosen by colour, else 0 for all.
+/** The order of victims: the smallest distance first, then the worst class. Ranks compare by `distance`, then by `slot` = 2 - class.
+  * The class is the packet's colour if the queue selects victims by colour, otherwise 0 for all.
   */
 class Rank(v: VictimParams) extends Bundle {
   val distance = UInt(v.distanceBits.W)
@@ -57,7 +57,7 @@ class Rank(v: VictimParams) extends Bundle {
   }
 }
 
-/** Names a list of packets: a queue's packets of one rank. */
+/** The name of a list: it holds a queue's packets of one rank. */
 class ListName(v: VictimParams) extends Bundle {
   val queue = UInt(log2Ceil(v.indexed).max(1).W)
   val rank = new Rank(v)
@@ -65,15 +65,15 @@ class ListName(v: VictimParams) extends Bundle {
   def is(other: ListName): Bool = asUInt === other.asUInt
 }
 
-/** A packet in a body, with what must be known of it when it goes to the head. */
+/** A packet in a body, with the data that it needs when it becomes head of line. */
 class QueuedRef(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
   val rank = new Rank(v)
-  val listed = Bool() // it stands in its list by distance
-  val marked = Bool() // it was a victim and must be marked CE; it stands in no list then
+  val listed = Bool() // it is in its list by distance
+  val marked = Bool() // it was a victim and must be marked CE; it is in no list then
 }
 
-/** A packet as lists by distance hold it. */
+/** A packet in a list by distance. */
 class ListedRef(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
   val ect = Bool() // may be marked instead of dropped
@@ -81,21 +81,21 @@ class ListedRef(v: VictimParams) extends Bundle {
 
 object Action {
   val Admit = 0 // goes into its queue
-  val Refuse = 1 // lost before it came here
-  val PushOut = 2 // it or a packet of its queue must go
+  val Refuse = 1 // lost before the victim search
+  val PushOut = 2 // the arriving packet or a packet of its queue is dropped or marked
   val Bits = 2
 }
 
-/** What of an arriving packet decides who may go in its stead. */
+/** The fields of an arriving packet that decide which packets may be victims in its place. */
 class Sought(v: VictimParams) extends Bundle {
   val queue = UInt(v.queueBits.W)
   val lenBytes = UInt(PktLenBits.W)
   val colour = UInt(2.W)
   val distance = UInt(v.distanceBits.W)
-  val byColour = Bool() // the queue's switch: only packets of this colour or a worse one may be victims
+  val byColour = Bool() // setting of the queue: only packets of this colour or a worse one may be victims
   val last = UInt(
     TailWindow.CountBits.W
-  ) // tail-drop form: only so many of the last packets may lose; 0: RED form, all may
+  ) // tail-drop form: only so many of the last packets may be victims; 0: RED form, all may be victims
 
   def rank: Rank = {
     val rank = Wire(new Rank(v))
@@ -104,14 +104,14 @@ class Sought(v: VictimParams) extends Bundle {
     rank
   }
 
-  /** Rank slots whose packets may go in its stead. */
+  /** The rank slots of the packets that may be victims in its place. */
   def mayLose: Vec[Bool] = VecInit(
     Seq.tabulate(Colour.Count)(slot => !byColour || slot.U <= (Colour.Count - 1).U - worst)
   )
 
   def isIndexed: Bool = if (v.indexed == v.queues) true.B else queue < v.indexed.U
 
-  /** That alone. */
+  /** The fields of [[Sought]] alone. */
   def sought: Sought = {
     val part = Wire(new Sought(v))
     part.queue := queue
@@ -126,17 +126,17 @@ class Sought(v: VictimParams) extends Bundle {
   private def worst = Mux(colour > Colour.Red.U, Colour.Red.U, colour)
 }
 
-/** An arriving packet with what policy has decided. */
+/** An arriving packet with the decision of the policy. */
 class Arrival(v: VictimParams) extends Sought(v) {
-  val cell = UInt(v.cellBits.W) // its head cell; means nothing without cells
+  val cell = UInt(v.cellBits.W) // its head cell; has no meaning without cells
   val cells = UInt(v.chainBits.W) // 0: it holds none; such a packet can only be refused
   val ect = Bool() // may be marked instead of dropped
   val action = UInt(Action.Bits.W)
-  val mayMark = Bool() // the queue's switch: a victim is marked if ECT
-  val asLong = Bool() // tail-drop form: and only those that are not shorter than this packet
+  val mayMark = Bool() // setting of the queue: a victim is marked if it is ECT
+  val asLong = Bool() // tail-drop form: victims are only packets not shorter than this one
 }
 
-/** What became of an arriving packet, and of the one that went in its stead. */
+/** The result for an arriving packet, and for its victim. */
 class Outcome(v: VictimParams) extends Bundle {
   val enqueued = Bool()
   val marked = Bool() // enqueued, and must be marked CE: it lost a push-out

@@ -6,59 +6,65 @@ import vermilion.fixed.{Arithmetic, Delay, ForwardingRam}
 import vermilion.fixed.Formats._
 import vermilion.stream.Colour
 
-/** Decides who goes when a packet must go, and keeps the bodies of the queues: DDRED's RED form, ECN form and tail-drop form (`docs/distance-drops.md`).
+/** Selects the victim of each push-out and keeps the bodies of the queues.
   *
-  * A queue is a head, at most `places` packets that are the scheduler's, and a body. Every packet comes into the body, and moves to the head as soon as there is a
-  * free place ([[HeadPlaces]]) and a slot without a push-out. Packets of the head are no victims.
+  * It implements DDRED's RED form, ECN form and tail-drop form (`docs/distance-drops.md`).
   *
-  * All arriving packets, whatever their fate, pass six stages in step, one a clock, so their order holds and at most one chain of cells is
-  * freed a clock. A new head goes from s3 on, in the slot of a packet that has no push-out, or of none. The time does not depend on queue lengths.
+  * A queue has a head and a body. The head holds at most `places` packets, which belong to the scheduler and are never victims. Every packet enters
+  * the body. It becomes head of line when a place is free ([[HeadPlaces]]), in a slot without a push-out.
+  *
+  * All arriving packets, with any verdict, pass six stages, one per cycle. So their order holds and at most one chain of cells is
+  * freed per cycle. A new head uses the stages from s3, in the slot of a packet without a push-out, or in an empty slot.
+  * The time does not depend on queue lengths.
   * {{{
   *   s0  the queue's bitmap is addressed
-  *   s1  each four distances' two lowest, of the classes that may lose
+  *   s1  the two lowest of each four distances, of the classes that may be victims
   *   s2  the lowest rank and the second lowest; the heads of both lists are addressed
-  *   s3  the packet with what policy has decided. Is it nearer? If it has no push-out: whose packet becomes head
-  *   s4  the victim is chosen, for good, or the body's first; its neighbours, link and record are addressed
+  *   s3  the packet arrives with the decision of the policy. Is it nearer? Without a push-out: which queue's packet becomes head
+  *   s4  the victim is selected finally, or the body's first; its neighbours, link and record are addressed
   *   s5  everything is written
   * }}}
-  * A push-out costs exactly one packet: the queued one with the smallest distance, of equals the oldest; but the arriving one if its distance is smaller
-  * still, or if no other may lose. With `byColour`, of equal distance the worst colour first, and then the oldest. With
+  * A push-out costs exactly one packet: the queued one with the smallest distance, and of equal ones the oldest. It is the arriving packet if its distance
+  * is smaller still, or if no queued packet may be a victim. With `byColour`, of equal distances the worst colour comes first, then the oldest. With
   * `mayMark`, a victim that is ECT stays and is marked CE instead. A marked packet is never a victim again.
   *
-  * The victim is the oldest packet of the lowest list that is still there in s4: not taken by push-outs or new heads ahead. If the list has been emptied since
-  * s0, it is the second lowest list's, unless the arriving packet is nearer than that, or there was none: then it has lost by the rule. A push-out has a `stale` candidate, and the
-  * arriving packet is dropped without having been compared with all that the bitmap showed, when the first list was emptied and the second (which is not further than the
-  * arriving packet) was, too; or when it yields its slot to a packet that has waited to become head for [[VictimPipeline.Patience]] push-outs, one in each cycle.
+  * The victim is the oldest packet of the lowest list that is still there in s4: earlier push-outs and new heads may have removed packets. If the
+  * list was emptied since s0, the victim comes from the second lowest list. If the arriving packet is nearer than that list, or there is none, the
+  * arriving packet is the victim by the rule.
   *
-  * With `last` = n above 0 (the tail-drop form) only the body's last n packets may lose, the [[TailWindow]] finds who in s1 to s3, and
-  * nobody is marked; with `asLong` a victim shorter than the arriving packet stays, and the arriving packet is dropped. Packets of queues in this form are in no list,
-  * and packets that came while a queue was in the other form are no victims. In this form the candidate is `stale` when the packet chosen in s3
-  * has left since s0: its name is compared with those of all packets that were unlinked in these cycles.
+  * A push-out has a `stale` candidate in two cases. The arriving packet is then dropped, not compared with all packets that the bitmap showed.
+  *  - The first list was emptied, and so was the second, which is not further than the arriving packet.
+  *  - The push-out yields its slot to a packet that has waited to become head of line for [[VictimPipeline.Patience]] push-outs, one in each cycle.
   *
-  * What a search does not see: packets of the head; what is enqueued from s0 on, by packets
-  * one to four clocks ahead, if its rank is lower than all seen or its list was empty; queues from `indexed` on, where the arriving packet is dropped.
-  * If a queue's `byColour` changes, packets queued before keep the class that they were queued with: none counts as green.
+  * With `last` = n above 0 (the tail-drop form) only the body's last n packets may be victims. The [[TailWindow]] finds the victim in s1 to s3, and
+  * no packet is marked. With `asLong`, a victim shorter than the arriving packet stays, and the arriving packet is dropped. Packets of queues in this
+  * form are in no list. Packets that came while a queue was in the other form are never victims. In this form the candidate is `stale` if the
+  * packet selected in s3 has left since s0. Its name is compared with those of all packets unlinked in these cycles.
   *
-  * Latency, from `ahead`: `outcome`, `freed` 6 clocks; three less from `arrival`, which comes three clocks behind `ahead`. A packet that finds its queue's head with a free
-  * place, and no request and no push-out ahead, is `newHead` 5 clocks behind its arrival.
+  * A search does not see packets of the head. It does not see packets enqueued from s0 on (the one to four arrivals before), if their rank is
+  * lower than all seen or their list was empty. Queues from `indexed` on are not searched: there the arriving packet is dropped.
+  * If a queue's `byColour` changes, queued packets keep the class with which they were queued. Without `byColour` that is the class of green.
+  *
+  * Latency: `outcome` and `freed` come 6 cycles after `ahead` and 3 after `arrival`, which comes three cycles after `ahead`. A packet becomes
+  * `newHead` 5 cycles after its arrival if its queue's head has a free place and no earlier request or push-out delays it.
   * RAMs: those of [[QueueOrder]], [[DistanceLists]], [[TailWindow]] and [[HeadPlaces]]; `records`, cells x (length, colour).
-  * In the clock behind a cell's return (`freed`, or the take of its packet) the search for another packet in it may begin (`ahead`).
-  * Longest path: s5, who stands behind the packet that goes, in its list or in its queue; from there, in s4 of the slot behind, the choice of who goes, to the RAMs' addresses.
-  * That a packet goes in s5, and whether it is the first of its body, is known early, of registers: references and lists carry along what it takes.
+  * In the cycle after a cell's return (`freed`, or the take of its packet) the search for another packet in it may begin (`ahead`).
+  * Longest path: s5, the packet after the one that leaves, in its list or in its queue; then, in s4 of the next slot, the selection, to the RAMs' addresses.
+  * Registers tell early whether a packet leaves in s5, and whether it is the first of its body. References and lists carry the data for it.
   */
 class VictimPipeline(v: VictimParams) extends Module {
   private val SearchClocks = VictimQueues.Ahead // from s0 to s3
   val io = IO(new Bundle {
     val ahead = Flipped(Valid(new Sought(v))) // s0
-    val arrival = Flipped(Valid(new Arrival(v))) // s3: the packet that it was for
+    val arrival = Flipped(Valid(new Arrival(v))) // s3: the packet for which `ahead` searched
     val outcome = Valid(new Outcome(v))
     val freed = Valid(new FreedChain(v))
-    val enqueued = Output(Bool()) // s5: the packet that came two clocks ago is enqueued
-    val enqueuedMarked = Output(Bool()) // and must be marked CE
+    val enqueued = Output(Bool()) // s5: the packet that came two cycles ago is enqueued
+    val enqueuedMarked = Output(Bool()) // it is enqueued and must be marked CE
     val newHead = Valid(new NewHead(v)) // s5
     val taken = Flipped(Valid(UInt(v.queueBits.W))) // the scheduler has taken a packet of this queue
-    val busy = Output(Bool()) // a new head is asked for or on its way
-    val ready = Output(Bool()) // the sweeps after reset are done
+    val busy = Output(Bool()) // a new head is requested or in progress
+    val ready = Output(Bool()) // the clearing after reset is done
   })
 
   private val order = Module(new QueueOrder(v))
@@ -76,7 +82,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private def indexQueue(queue: UInt) = queue.pad(log2Ceil(v.indexed).max(1))(log2Ceil(v.indexed).max(1) - 1, 0)
   private def isIndexed(queue: UInt) = if (v.indexed == v.queues) true.B else queue < v.indexed.U
 
-  // ---- s0 to s2: of every packet, as it is not known yet whether there will be a push-out
+  // ---- s0 to s2: for every packet, as it is not known yet whether there will be a push-out
   private val sought = Seq.iterate(io.ahead.bits, 3)(Delay(_))
   private val searches = isIndexed(sought(0).queue)
   lists.io.lookup := indexQueue(sought(0).queue)
@@ -103,7 +109,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   // ---- s3
   private val s3Ranks = Delay(lowest.io.rank)
   private val s3Found = Delay(lowest.io.found)
-  // The foremost request that has waited for `Patience` push-outs, one in each cycle, is served in the slot of the next, which then finds no victim.
+  // If the foremost request has waited for `Patience` push-outs, one in each cycle, it gets the slot of the next. That push-out has no victim.
   private val waited = RegInit(0.U(log2Ceil(VictimPipeline.Patience + 1).W))
   private val s3Yields = s3PushOut && places.io.next.valid && waited === VictimPipeline.Patience.U
   private val s3Searches = s3PushOut && !s3Yields
@@ -118,7 +124,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   order.io.firstOf := Mux(s3Searches, at(3).queue, places.io.next.bits)
 
   // ---- s4
-  private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a push-out that a reset cuts off wants nothing
+  private val s4Wants = VecInit(s3Wants.map(RegNext(_, false.B))) // a push-out that a reset interrupts requests nothing
   private val s4TailWants = RegNext(s3TailWants, false.B)
   private val s4Ranks = Delay(s3Ranks)
   private val s4Serves = RegNext(places.io.issue, false.B)
@@ -155,10 +161,10 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s5Emptied = Delay(s4Wants.reduce(_ && _) && !s4Candidate.valid)
   private val s5Yielded = Delay(s3Yields, 2)
   private val s5Cell = Delay(s4Cell)
-  private val s5Complement = Delay(~s4Cell) // an inverted copy, for the compare alone
-  private val s5First = Delay(s4First) // of the packet's queue, or of that whose packet becomes head
+  private val s5Complement = Delay(~s4Cell) // an inverted copy, used only by the comparator
+  private val s5First = Delay(s4First) // of the packet's queue, or of the queue whose packet becomes head of line
   private val s5TooShort = RegNext(at(4).asLong && records.read(s3Nearest).lenBytes < at(4).lenBytes)
-  private val s5Left = Wire(Bool()) // the one that the window named has gone meanwhile
+  private val s5Left = Wire(Bool()) // the packet that the window selected has left meanwhile
   private val record = records.read(s4Cell)
   order.io.unlinkQueue := Mux(s4Serves, s4HeadQueue, at(4).queue)
   order.io.unlinkCell := s4Cell
@@ -185,7 +191,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val lost = refused || (pushOut && !hasVictim && !marked)
   private val enqueued = valid(5) && !lost
   private val joins = enqueued && isIndexed(at(5).queue)
-  // It goes into its list: it is enqueued, not marked, and not in the tail-drop form. A register says so.
+  // The packet goes into its list if it is enqueued, not marked, and not in the tail-drop form. A register holds this.
   private val s4Admits = valid(4) && at(4).action === Action.Admit.U && isIndexed(at(4).queue) && !tail(4)
   private val s5Lists = RegNext(s4Candidate.valid || s4Admits, false.B)
   assert(s5Lists === (joins && !marked && !tail(5)), "a packet is listed that does not come, or that was marked")
@@ -209,7 +215,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   window.io.append.bits.cell := at(5).cell
   window.io.append.bits.rank := at(5).rank
   window.io.append.bits.listed := !tail(5)
-  // Who was unlinked in the clocks before, the latest first. A window that is looked up in s0 does not show what happens to its packets behind that.
+  // The packets unlinked in the cycles before, the latest first. A window that is looked up in s0 does not show later changes of its packets.
   private val unlinks = {
     val event = Wire(Valid(UInt(v.cellBits.W)))
     event.valid := order.io.unlink
@@ -227,7 +233,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   own.colour := at(5).colour
   records.write(enqueued, at(5).cell, own)
 
-  // ---- s5: the packet that becomes head
+  // ---- s5: the packet that becomes head of line
   private val s5HeadQueue = places.io.newHeadQueue
   places.io.makesHead := s5MakesHead
   places.io.void := s5Serves && !s5MakesHead
@@ -243,7 +249,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   io.enqueued := enqueued
   io.enqueuedMarked := marked
 
-  // ---- what is told
+  // ---- outputs
   private val outcome = Wire(new Outcome(v))
   outcome.enqueued := enqueued
   outcome.marked := marked
@@ -288,15 +294,15 @@ object VictimPipeline {
   val Patience = 8
 }
 
-/** A packet that goes from the body to the head of its queue. */
+/** A packet that moves from the body to the head of its queue. */
 class NewHead(v: VictimParams) extends Bundle {
   val queue = UInt(v.queueBits.W)
   val cell = UInt(v.cellBits.W)
-  val place = UInt(log2Ceil(v.places).W) // where the head has it
-  val marked = Bool() // it was marked CE where it stood, or when it came
+  val place = UInt(log2Ceil(v.places).W) // its place in the head
+  val marked = Bool() // it was marked CE in its place, or when it came
 }
 
-/** A chain of linked cells that goes back to the free list: `stream/Chain`, of a build that may be smaller than a lane. */
+/** A chain of linked cells that returns to the free list: `stream/Chain`, in a build that may be smaller than a lane. */
 class FreedChain(v: VictimParams) extends Bundle {
   val cell = UInt(v.cellBits.W)
   val cells = UInt(v.chainBits.W)

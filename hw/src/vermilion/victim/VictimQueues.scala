@@ -6,7 +6,7 @@ import vermilion.fixed.{Delay, Memory}
 import vermilion.lane.LaneParams
 import vermilion.stream.{Chain, EnqueueRequest, QueueEntry}
 
-/** A packet for its queue, or one that is lost already: all pass here, so that their order holds. */
+/** A packet for its queue, or one that is lost already. All packets pass here, so that their order holds. */
 class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   val queueEntry =
     new QueueEntry(p) // its queue, cells, length and colour are the packet's; cells is 0 if it holds none
@@ -19,22 +19,23 @@ class ArrivalRequest(p: LaneParams, v: VictimParams) extends Bundle {
   val asLong = Bool()
 }
 
-/** The bodies of all queues of a lane, with push-outs: stands in front of `queue/QueueManager`, which holds their heads.
+/** Holds the bodies of all queues of a lane, with push-outs. It is upstream of `queue/QueueManager`, which holds their heads.
   *
-  * Every arriving packet comes here with its action: admit, refuse or push out ([[VictimPipeline]], which chooses the victim and its time).
-  * `outcome` says what became of it, in order, and `settled` is the packet's own queue entry, in the same clock.
-  * `newHead` are the packets of each queue in order, as the scheduler makes room for them (`taken`); the queue entry's `setCe` is set also for a packet that was marked where
-  * it stood, or when it came. 3 clocks from a packet's arrival to its outcome, and 6 to where it becomes head, if nothing is in its way.
+  * Every arriving packet enters here with its action: admit, refuse or push out. [[VictimPipeline]] selects the victim and sets the timing.
+  * `outcome` gives the results, in order, and `settled` is the packet's own queue entry, in the same cycle.
+  * `newHead` gives the packets of each queue in order, as the scheduler frees places (`taken`). Its queue entry's `setCe` is also set for a packet
+  * that was marked in its place, or when it came.
+  * Latency: 3 cycles from a packet's arrival to its outcome, and 6 until it becomes head of line if nothing delays it.
   *
   * RAM: `queueEntries`, cells x queue entry by head cell, written when a packet is enqueued; and those of VictimPipeline.
-  * After reset nothing may come until `ready`, for as many clocks as there are cells, or lists by distance. It keeps no byte counts.
+  * After reset no packet may come until `ready`, for as many cycles as there are cells, or lists by distance. It keeps no byte counts.
   */
 class VictimQueues(p: LaneParams) extends Module {
   require(p.victims != 0, s"victims is ${p.victims}; legal with the victim search are powers of two up to ${p.queues}")
   private val v = VictimParams.of(p)
 
   val io = IO(new Bundle {
-    val ahead = Flipped(Valid(new Sought(v))) // of `arrival`, which comes VictimQueues.Ahead clocks later
+    val ahead = Flipped(Valid(new Sought(v))) // for `arrival`, which comes VictimQueues.Ahead cycles later
     val arrival = Flipped(Valid(new ArrivalRequest(p, v)))
     val outcome = Valid(new Outcome(v))
     val settled = Output(new QueueEntry(p))
@@ -42,7 +43,7 @@ class VictimQueues(p: LaneParams) extends Module {
     val newHead = Valid(new EnqueueRequest(p))
     val place = Output(UInt(p.nameBits.W)) // with `newHead`: its name in the head
     val taken = Flipped(Valid(UInt(p.queueBits.W))) // a packet of this queue has left the head
-    val busy = Output(Bool()) // a packet is on its way through
+    val busy = Output(Bool()) // a packet is in progress
     val ready = Output(Bool())
   })
   private val Stages = VictimQueues.Latency - 1
