@@ -8,24 +8,24 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.stream.CellWrite
 
-/** A read port: `data` belongs to the `address` of the clock before, and `used` to `data`. */
+/** A read port. `data` belongs to the `address` of the cycle before, and `used` to `data`. */
 class CellPort(p: LaneParams, width: Int) extends Bundle {
   val address = Output(UInt(p.cellBits.W))
   val data = Input(UInt(width.W))
-  val used = Output(Bool()) // whether anything hangs on the data; only builds with `protect` ask
+  val used = Output(Bool()) // the data is used; only builds with `protect` read this
 }
 
-/** The packets' bytes and the links that chain a packet's cells.
+/** Stores the packets' bytes and the links that chain a packet's cells.
   *
-  * RAMs: `data`, cells x 512 b, 1W 1R; `link`, cells x cellBits, 1W, kept twice for two independent readers:
+  * RAMs: `data`, cells x 512 b, 1W 1R; `link`, cells x cellBits, 1W, two copies for two independent readers:
   * the packet reader (address shared with `data`) and the free list's walk of freed chains.
-  * One write port: the ingress side arbitrates, one cell a clock. No read port can be refused, so nothing else to arbitrate.
+  * One write port: the ingress side arbitrates, one cell per cycle. Reads are always served, so nothing else needs arbitration.
   *
-  * Read latency 1. A read in the clock of a write to the same cell is undefined; it cannot happen,
-  * because a cell is read only between its packet's verdict and its return, and written only while it belongs to no packet yet.
-  * A chain's links must be written at least one clock before the chain is freed or enqueued.
+  * Read latency 1. A read in the cycle of a write to the same cell is undefined. It cannot happen: a cell is read only between its
+  * packet's verdict and its return, and written only before it belongs to a packet.
+  * A chain's links must be written at least one cycle before the chain is freed or enqueued.
   *
-  * In builds with `protect` the links are codewords (`protect/ScrubbedRam`); the packets' bytes are not.
+  * In builds with `protect` the links are codewords (`protect/ScrubbedRam`). The packets' bytes are not.
   */
 class CellBuffer(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -33,7 +33,7 @@ class CellBuffer(p: LaneParams) extends Module {
     val readAddress = Input(UInt(p.cellBits.W))
     val readData = Output(UInt((CellBytes * 8).W))
     val readLink = Output(UInt(p.cellBits.W))
-    val linkUsed = Input(Bool()) // whether anything hangs on it; only builds with `protect` ask
+    val linkUsed = Input(Bool()) // the link is used; only builds with `protect` read this
     val walk = Flipped(new CellPort(p, p.cellBits))
   })
 

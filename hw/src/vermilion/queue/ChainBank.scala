@@ -6,9 +6,9 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.stream.Chain
 
-/** A FIFO of freed chains that can never refuse: as deep as there are cells, and every chain holds at least one.
+/** A FIFO of freed chains that is never full: it has as many places as there are cells, and every chain holds at least one cell.
   *
-  * RAM: cells x (cell, count), 1W 1R. A push is readable one clock later. `popped` follows `pop` by one clock;
+  * RAM: cells x (cell, count), 1W 1R. A push is readable one cycle later. `popped` follows `pop` by one cycle.
   * `pop` is legal only with `available`.
   */
 class ChainBank(p: LaneParams) extends Module {

@@ -6,20 +6,20 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.stream.Chain
 
-/** Hands out free cells, one a clock, and takes chains of them back, two a clock.
+/** Hands out free cells, one per cycle, and takes chains of cells back, two per cycle.
   *
-  * Chains come back from two places that cannot wait: the policy (drops) and the packet reader (departures).
-  * Each has a bank of its own (`ChainBank`), so there is nothing to arbitrate on the way in. On the way out the banks take turns.
-  * A chain is walked through the cell buffer's link RAM (latency 1): the cell read at one clock is the next clock's address.
-  * A chain of one needs no walk, and chains follow each other without a bubble.
-  * After reset no RAM is initialised: a counter hands out cells 0, 1, .. cells-1 before the first freed chain is used.
+  * Chains come back from two sources that cannot wait: the policy (drops) and the packet reader (departures).
+  * Each source has its own bank (`ChainBank`), so their pushes need no arbitration. Reads alternate between the banks.
+  * A chain is walked through the cell buffer's link RAM (latency 1): the cell read in one cycle is the next cycle's address.
+  * A chain of one cell needs no walk, and chains follow each other without an idle cycle.
+  * No RAM is initialised after reset: a counter hands out cells 0, 1, .. cells-1 before the first freed chain is used.
   *
-  * While the walk waits for room, it reads the same link again. That is safe: the cell it last handed out is the newest of
-  * four in the output queue, so it cannot be in use, and its link cannot be rewritten, before the walk has moved on.
+  * While the walk waits for room, it reads the same link again. This is safe: the cell that it handed out last is the newest of
+  * four in the output queue. So it cannot be in use, and its link cannot be rewritten, before the walk continues.
   *
-  * Latency: a freed single cell can be handed out again 4 clocks later. `freeCells` counts everything not handed out.
-  * It does not check which cells come back; it asserts that no more come back than were handed out.
-  * In builds with `protect`: when a memory of the lane has failed, it hands out nothing more until a reset.
+  * Latency: a freed single cell can be handed out again 4 cycles later. `freeCells` counts all cells that are not handed out.
+  * It does not check which cells come back. An assertion checks that no more come back than were handed out.
+  * In builds with `protect`: after a memory of the lane has failed, it hands out nothing until a reset.
   */
 class FreeList(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -37,7 +37,7 @@ class FreeList(p: LaneParams) extends Module {
     assert(!freed.valid || freed.bits.cells =/= 0.U, "an empty chain was freed")
   }
 
-  // Chains on their way from the banks to the walk. Three places cover the RAM's clock of latency.
+  // Chains between the banks and the walk. Three places cover the RAM's latency of one cycle.
   private val chains = Module(new Queue(new Chain(p), 3))
   private val poppedFrom = RegNext(VecInit(banks.map(_.io.pop)), VecInit(false.B, false.B))
   private val room = chains.io.count +& poppedFrom.asUInt.orR < 3.U
@@ -57,9 +57,9 @@ class FreeList(p: LaneParams) extends Module {
     ready.io.deq.ready := false.B
   }
 
-  private val unused = RegInit(0.U((p.cellBits + 1).W)) // the reset counter
+  private val unused = RegInit(0.U((p.cellBits + 1).W)) // counts the cells handed out after reset
   private val allUsed = unused === p.cells.U
-  private val remaining = RegInit(0.U(p.chainBits.W)) // cells of the chain in hand still to hand out
+  private val remaining = RegInit(0.U(p.chainBits.W)) // cells of the present chain that are still to be handed out
   private val lastCell = RegInit(0.U(p.cellBits.W))
   private val walking = remaining =/= 0.U
 

@@ -6,38 +6,38 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.{Chain, QueueEntry}
 
-/** A cell of a packet on its way out. */
+/** A cell of a packet that is read for its egress. */
 class CellBeat(p: LaneParams) extends Bundle {
   val data = UInt((CellBytes * 8).W) // byte 0 in bits 7..0
   val first = Bool()
   val last = Bool()
-  val validBytes = UInt(7.W) // 1 to 64; 64 but at `last`
+  val validBytes = UInt(7.W) // 1 to 64; below 64 only at `last`
   val queueEntry = new QueueEntry(p)
 }
 
-/** Reads a packet's cells in order, one a clock as the way out takes them, and then gives the chain back.
+/** Reads a packet's cells in order, one per cycle if the egress accepts it, and then returns the chain.
   *
-  * The link of the cell in hand is read together with its bytes, so the next address is known when the cell is handed over;
-  * behind a packet's last cell the next queue entry's head cell takes its place, and packets follow without a bubble.
-  * While `cell` waits the same address is read again, which holds the RAM's outputs without a register of 512 bits; the chain is freed only
-  * when its last cell has been taken, so what is read again cannot change.
+  * The link of the present cell is read together with its bytes, so the next address is known when the cell is handed over.
+  * After a packet's last cell the address is the next queue entry's head cell, so packets follow each other without an idle cycle.
+  * While `cell` is stalled, the same address is read again. This holds the RAM's outputs without a 512-bit register.
+  * The chain is freed only when its last cell has been taken, so the data that is read again cannot change.
   *
-  * With several egresses their readers share the RAM: one reads in a clock, and `cell` is valid in the clock behind a read alone. A reader asks (`wants`) when
-  * the way out could take a cell, which the way out does not forget; what is not taken then is read again. So alone it sends a cell in three clocks,
-  * and in as many as there are egresses where all ask.
+  * With several egresses their readers share the RAM. One reader reads per cycle, and `cell` is valid only in the cycle after a read.
+  * A reader requests a read (`wants`) when the egress can take a cell. The egress keeps its `ready`. A cell that is not taken is read again.
+  * So a reader alone sends a cell in three cycles. If all readers request, a cell takes as many cycles as there are egresses.
   *
-  * Latency: queue entry to first cell 1 clock, with several egresses 2 and the wait for the RAM. `freed` comes in the clock in which the last cell is taken.
-  * It does not look at the bytes; `cells` must be ceil(lenBytes / 64), which is asserted.
+  * Latency: queue entry to first cell 1 cycle; with several egresses 2, plus the wait for the RAM. `freed` comes in the cycle in which
+  * the last cell is taken. The reader does not look at the bytes. `cells` must be ceil(lenBytes / 64), which an assertion checks.
   */
 class PacketReader(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val packet = Flipped(Decoupled(new QueueEntry(p)))
-    val wants = Output(Bool()) // to read
-    val reads = Input(Bool()) // it may: always with one egress
+    val wants = Output(Bool()) // requests a read
+    val reads = Input(Bool()) // it may read: always high with one egress
     val readAddress = Output(UInt(p.cellBits.W))
     val readData = Input(UInt((CellBytes * 8).W))
     val readLink = Input(UInt(p.cellBits.W))
-    val linkUsed = Output(Bool()) // in this clock
+    val linkUsed = Output(Bool()) // in this cycle
     val cell = Decoupled(new CellBeat(p))
     val freed = Valid(new Chain(p))
     val holds = Output(Bool()) // a packet is being read
@@ -46,11 +46,11 @@ class PacketReader(p: LaneParams) extends Module {
   private val valid = RegInit(false.B)
   private val address = RegInit(0.U(p.cellBits.W))
   private val first = RegInit(false.B)
-  private val remaining = RegInit(0.U(p.chainBits.W)) // cells of the packet, this one included
+  private val remaining = RegInit(0.U(p.chainBits.W)) // cells of the packet that remain, this one included
   private val queueEntry = Reg(new QueueEntry(p))
 
   private val last = Reg(Bool()) // remaining === 1
-  private val isFresh = if (p.egresses == 1) true.B else RegNext(io.reads, false.B) // the RAM shows the cell in hand
+  private val isFresh = if (p.egresses == 1) true.B else RegNext(io.reads, false.B) // the RAM shows the present cell
   private val advance = !valid || (isFresh && io.cell.ready)
   io.wants := (if (p.egresses == 1) true.B else valid && !isFresh && io.cell.ready)
   private val startPacket = !valid || last

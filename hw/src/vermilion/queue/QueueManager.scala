@@ -26,18 +26,18 @@ class TakenPacket(p: LaneParams) extends Bundle {
   val queueEntry = new QueueEntry(p)
 }
 
-/** What all queues show the schedulers, one for each egress; timing as [[QueueManager]] says. At most one of them takes a packet in a clock. */
+/** Ports between all queues and the schedulers, one per egress; timing as in [[QueueManager]]. At most one scheduler takes a packet per cycle. */
 class QueuePorts(p: LaneParams) extends Bundle {
   val enqueue = Flipped(Valid(new EnqueueRequest(p)))
-  val place = Option.when(p.victims != 0)(Input(UInt(p.nameBits.W))) // the packet's, with `enqueue`
+  val place = Option.when(p.victims != 0)(Input(UInt(p.nameBits.W))) // the packet's place, with `enqueue`
   val becameBacklogged = Valid(new QueueHead(p))
   val joined = Valid(new QueueHead(p))
-  // The packet that may be taken, whether it is, and whether the taker thinks it the last.
+  // The packet that may be taken, whether it is taken, and whether the scheduler considers it the last.
   val serve = Input(new QueueHead(p))
   val take = Input(Bool())
   val emptied = Input(Bool())
-  // A packet of `askQueue`, its first or one behind, that is known to have a successor; a clock later that, and the queue's newest packet. With `take`
-  // the queue is that of `serve`.
+  // A packet of `askQueue` (its first or a later one) that is known to have a successor. One cycle later come the successor and the queue's
+  // newest packet. With `take` the queue is that of `serve`.
   val ask = Flipped(Vec(p.egresses, Valid(UInt(p.nameBits.W))))
   val askQueue = Input(Vec(p.egresses, UInt(p.queueBits.W)))
   val successor = Output(Vec(p.egresses, new PacketRef(p)))
@@ -47,7 +47,7 @@ class QueuePorts(p: LaneParams) extends Bundle {
   // Two more lookups of a queue's newest packet for each egress; the answer comes one cycle later.
   val lookup = Input(Vec(p.egresses, Vec(2, UInt(p.queueBits.W))))
   val newest = Output(Vec(p.egresses, Vec(2, UInt(p.nameBits.W))))
-  // Of the first lookup: the length of that packet, and the name of the packet before it.
+  // For the first lookup: the length of that packet, and the name of the packet before it.
   val newestLength = Output(Vec(p.egresses, UInt(PktLenBits.W)))
   val newestBefore = Output(Vec(p.egresses, UInt(p.nameBits.W)))
 
@@ -56,33 +56,37 @@ class QueuePorts(p: LaneParams) extends Bundle {
     if (p.egresses == 1) 0.U else queue(p.queueBits - 1, p.queueBits - p.egressBits)
 }
 
-/** All queues: a queue is a list of packets. A packet is named by its head cell; in builds with the victim search, whose heads of queues are here, by its queue and its place among
-  * the packets of the head.
+/** Holds all queues, each as a list of packets.
   *
-  * One enqueue a clock, always accepted, and one packet taken a clock, to any mixture of queues.
+  * A packet's name is its head cell. Builds with the victim search keep only the heads of queues here. A packet's name is then its place
+  * among the packets of the head, together with its queue.
   *
-  * The first packet of a queue is known to the scheduler alone: it comes from `becameBacklogged` when a packet finds its queue idle, and from
-  * `successor`. A queue is idle after reset. A backlogged queue belongs to the scheduler, and an arriving packet is chained
-  * after the newest (`joined` says so) even if all others have been taken. A queue becomes idle in the cycle after its last packet is taken:
-  * `emptied` asks for that with the take. If another packet has come meanwhile, `refilled` says so and the queue stays backlogged.
+  * Rate: one enqueue per cycle, always accepted, and one packet taken per cycle, from any mixture of queues.
+  *
+  * Only the scheduler knows the first packet of a queue. It gets it from `becameBacklogged` when a packet finds its queue idle, and from
+  * `successor`. A queue is idle after reset. A backlogged queue belongs to the scheduler. An arriving packet is chained after the newest
+  * (`joined` reports it), even if all others have been taken. A queue becomes idle in the cycle after its last packet is taken:
+  * `emptied` requests that with the take. If another packet has come meanwhile, `refilled` reports it and the queue stays backlogged.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
-  * newest (a copy, and three an egress) | queues | name of the newest packet | enqueue
-  * latest (a copy an egress) | queues | its length, and the packet before it | enqueue
-  * becameBacklogged, becameIdle | queues | one bit; they differ where the queue is backlogged | enqueue; becomesIdle
-  * next (a copy an egress) | cells, or queues x places | the packet behind, and its length | enqueue
+  * newest (one copy, and three per egress) | queues | name of the newest packet | enqueue
+  * latest (one copy per egress) | queues | its length, and the packet before it | enqueue
+  * becameBacklogged, becameIdle | queues | one bit; they differ while the queue is backlogged | enqueue; becomesIdle
+  * next (one copy per egress) | cells, or queues x places | the successor and its length | enqueue
   * queueEntries | cells, or queues x places | queue entry by name | enqueue
   *
-  * Every RAM has one writer, and there is no register a queue. No packet counts are kept: a packet is its queue's last exactly when it is the
-  * newest. After reset the bits are swept for `queues` clocks; nothing may be queued in that time.
+  * Every RAM has one writer, and there is no register per queue. No packet counts are kept: a packet is its queue's last exactly if it is the
+  * newest. After reset the bits are cleared in `queues` cycles. Nothing may be enqueued in that time.
   *
-  * Packets leave by the head only. The bodies of queues, whose packets can be evicted from the middle, are `victim/VictimQueues`, in front of this.
+  * Packets leave only from the head. `victim/VictimQueues`, upstream of this block, holds the bodies of queues, from which packets can be evicted.
   *
-  * In builds with `protect` all of them are codewords (`protect/ScrubbedRam`). A packet whose queue entry cannot be told, or that is taken when a memory of the
-  * lane has failed, does not come out of `taken`, and nothing else after it until a reset. Nothing may be queued until `guard.ready` then.
+  * In builds with `protect` all RAMs hold codewords (`protect/ScrubbedRam`). A packet with an uncorrectable queue entry does not come out of
+  * `taken`. Neither does a packet that is taken after a memory of the lane has failed. No packet follows until a reset.
+  * In these builds nothing may be enqueued until `guard.ready`.
   *
-  * Latency: enqueue to `becameBacklogged` or `joined` 1 clock; `ask` to `successor` and `newestServed`, `take` to `taken` and `refilled` 1. It keeps no byte counts.
+  * Latency: 1 cycle from enqueue to `becameBacklogged` or `joined`, from `ask` to `successor` and `newestServed`, and from `take` to `taken` and
+  * `refilled`. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
   val io = IO(new QueuePorts(p))
@@ -97,10 +101,10 @@ class QueueManager(p: LaneParams) extends Module {
   private val queueEntries = guards.unforwarded("queueEntries", packets, new QueueEntry(p))
   private val sweep = new SweepInit(p.queues)
 
-  /** Where in the RAMs of packets a packet lies. */
+  /** The address of a packet in the RAMs of packets. */
   private def at(queue: UInt, name: UInt): UInt = if (p.victims == 0) name else queue ## name
 
-  // ---- take: t1 is the clock behind it
+  // ---- take: t1 is the cycle after it
   private val t1Valid = RegNext(io.take, false.B)
   private val t1Queue = Delay(io.serve.queue)
   private val t1Name = Delay(io.serve.packet.name)
@@ -115,7 +119,7 @@ class QueueManager(p: LaneParams) extends Module {
   io.taken.bits.queue := t1Queue
   io.taken.bits.queueEntry := t1Entry
   private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Name
-  // The taker that asks for an idle queue has seen all packets of earlier cycles, so only one that joins in the cycle of the take can follow.
+  // A scheduler that sets `emptied` has seen all packets of earlier cycles, so only a packet that is enqueued in the cycle of the take can follow.
   private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
   private val t1Followed = RegNext(follows, false.B)
   private val t1Follower = Wire(new PacketRef(p))
@@ -127,7 +131,7 @@ class QueueManager(p: LaneParams) extends Module {
   becameIdle.write(!sweep.done, sweep.address, false.B)
   becameIdle.write(becomesIdle, t1Queue, !becameIdle.read(io.serve.queue, becomesIdle))
 
-  // ---- enqueue: e1 knows the newest packet and whether the queue is idle; a queue that becomes idle in this cycle counts as idle
+  // ---- enqueue: e1 knows the newest packet and whether the queue is idle. A queue that becomes idle in this cycle counts as idle.
   private val e1Valid = RegNext(io.enqueue.valid, false.B)
   private val e1 = RegNext(io.enqueue.bits)
   private val e1Newest = newest.read(io.enqueue.bits.queue, e1Valid)
@@ -164,7 +168,7 @@ class QueueManager(p: LaneParams) extends Module {
     io.newestBefore(e) := found.name
   }
 
-  // Simulators read the new value on a collision; a RAM need not.
+  // On a collision simulators read the new value. A RAM need not.
   private val e1Newests = at(e1.queue, e1Newest)
   private val linked = io.ask
     .zip(io.askQueue)
