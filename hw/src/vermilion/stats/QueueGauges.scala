@@ -6,19 +6,19 @@ import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 
-/** Backlog of every queue, and the greatest just after an enqueue since the last clear.
+/** Holds the backlog of every queue and its peak: the greatest backlog just after an enqueue since the last clear.
   *
-  * In RAM, a record a queue, each with one writer:
+  * The gauges are in RAM, one record per queue, each with one writer:
   * {{{
-  *   in    bytes and packets that went in, less those evicted      changed one clock after the event
-  *   out   bytes and packets that departed                         one clock after the event
-  *   peak  the greatest in - out                                   two clocks after the event
+  *   in    bytes and packets that went in, less those evicted      changed one cycle after the event
+  *   out   bytes and packets that departed                         one cycle after the event
+  *   peak  the greatest in - out                                   two cycles after the event
   * }}}
-  * All modulo the first power of two above what the lane's cells can hold: a byte lies in one cell, a cell in one packet.
-  * A departure in the clock of an enqueue does not lower that enqueue's peak.
+  * All counts are modulo the first power of two above what the lane's cells can hold: a byte is in one cell, a cell in one packet.
+  * A departure in the cycle of an enqueue does not lower that enqueue's peak.
   *
-  * `start` takes the gauges of `queue` as of the end of its clock; they stand from two clocks later on, and are 0 until `ready`. A clear leaves the backlog, and counts as
-  * in [[RecordRam]].
+  * `start` captures the gauges of `queue` as of the end of its cycle. They are valid from two cycles later on, and are 0 until `ready`.
+  * A clear leaves the backlog, and takes effect as in [[RecordRam]].
   */
 class QueueGauges(p: LaneParams, epoch: Bool, flipped: Bool, start: Bool, queue: UInt) {
   private val packetBits = p.cellBits + 1
@@ -37,7 +37,7 @@ class QueueGauges(p: LaneParams, epoch: Bool, flipped: Bool, start: Bool, queue:
   private def less(a: UInt, b: UInt): UInt =
     Cat((packets(a) - packets(b))(packetBits - 1, 0), (bytes(a) - bytes(b))(byteBits - 1, 0))
 
-  /** Counts an enqueue, with which another packet of the queue may be evicted, and a departure; lengths are those of one clock later. */
+  /** Counts an enqueue, which may evict another packet of the queue, and a departure. The lengths come one cycle later. */
   def count(
       enqueued: Bool,
       enqueuedQueue: UInt,

@@ -4,14 +4,14 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Delay
 
-/** What all record RAMs of a statistics block are told, so that one snapshot or clear means one clock for all.
+/** The control signals of all record RAMs of a statistics block. They make one snapshot or clear refer to one cycle in all RAMs.
   *
-  * @param epoch   flips at a clear; a record that carries the other value counts as 0
-  * @param flipped `epoch` has just flipped: stale records should be tidied up
-  * @param start   a snapshot begins: it is of all writes up to and including this clock's
-  * @param walking from the clock after `start` until the snapshot has been read
+  * @param epoch   changes at a clear; a record that carries the other value counts as 0
+  * @param flipped `epoch` has just changed: stale records must be rewritten
+  * @param start   a snapshot begins: it includes all writes up to and including this cycle's
+  * @param walking from the cycle after `start` until the snapshot has been read
   * @param queue   the queue of the snapshot, while `walking`
-  * @param slot    the slot that is looked at; each RAM takes the bits it needs
+  * @param slot    the slot that is read; each RAM uses the bits it needs
   */
 class RecordControl(
     val epoch: Bool,
@@ -22,16 +22,16 @@ class RecordControl(
     val slot: UInt
 )
 
-/** A RAM of records, `slots` a queue, that count events, one a clock, and can be read per queue as of one clock.
+/** A RAM of records, `slots` per queue, that counts one event per cycle and can be read per queue as of one cycle.
   *
-  * A record is `fields` counters of `bits` bits, which wrap; an event adds an amount to each ([[UpdateRam]]).
+  * A record is `fields` counters of `bits` bits, which wrap. An event adds an amount to each ([[UpdateRam]]).
   *
-  * '''Clear''': a record holds the epoch in which it was written, and counts as 0 in another. So a clear takes one clock. A visit then
-  * rewrites stale records in clocks without an event; the next clear must wait for it (`sweeping`).
+  * '''Clear''': a record holds the epoch in which it was written, and counts as 0 in another. So a clear takes one cycle. Then a visit
+  * ([[UpdateRam]]) rewrites stale records in cycles without an event. The next clear must wait for it (`sweeping`).
   *
-  * '''Snapshot''': as long as `walking`, the first write to a slot of the snapshot's queue saves what the slot held. So a read gives the saved
-  * record where there is one, else the present one: a slot that is written in the clock of the read has been saved.
-  * Events and the snapshot share one read port. Where both want it the snapshot waits, and `waits` is high; it must not be so for ever.
+  * '''Snapshot''': while `walking`, the first write to a slot of the snapshot's queue saves the slot's old value. So a read returns the saved
+  * record if there is one, otherwise the present one. A slot that is written in the cycle of the read has been saved.
+  * Events and the snapshot share one read port. If both need it, the snapshot waits, and `waits` is high. This must not last for ever.
   *
   * Arrays, each with one writer and one reader: records; saved records, `slots` deep, in LUTs.
   */
@@ -50,7 +50,7 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
   private def addressOf(queue: UInt, slot: UInt): UInt =
     Cat(queue, slotOf(slot))(log2Ceil(queues * slots) - 1, 0)
 
-  // -- what the first write since the snapshot's clock overwrote --
+  // -- the values that the first writes since the snapshot's cycle have overwritten --
   private val eventOld = WireInit(0.U(width.W))
   private val eventSlot = slotOf(ram.address)
   private val isSaved = RegInit(0.U(slots.W))
@@ -60,14 +60,14 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
   when(save) { saved.write(eventSlot, eventOld) }
   isSaved := Mux(control.start, 0.U, isSaved | Mux(save, UIntToOH(eventSlot, slots), 0.U))
 
-  /** Adds to the counters of `queue` and `slot` whenever `enable`; `amounts`, the first field's first, are those of one clock later. To be
+  /** Adds to the counters of `queue` and `slot` whenever `enable`. `amounts`, the first field's first, come one cycle later. To be
     * called once.
     */
   def event(enable: Bool, queue: UInt, slot: UInt)(amounts: UInt*): Unit = {
     require(amounts.size == fields, s"${amounts.size} amounts for $fields fields")
     ram.update(enable, addressOf(queue, slot)) { (raw, isEvent) =>
       eventOld := fieldsOf(raw, isFresh(raw))
-      // Whether the record counts goes to every bit, so it is asked behind the sums.
+      // Whether the record is fresh drives every bit, so it is applied after the sums.
       val sums = amounts.zipWithIndex.map { case (amount, i) =>
         val more = Mux(isEvent, amount, 0.U)
         Mux(isFresh(raw), (more +& raw(bits * (i + 1) - 1, bits * i))(bits - 1, 0), more.pad(bits)(bits - 1, 0))
@@ -79,10 +79,10 @@ class RecordRam(queues: Int, slots: Int, fields: Int, control: RecordControl, bi
   private val lookupMeans = isFresh(ram.old) && RegNext(ready, false.B)
   private val lookupSlot = Delay(slotOf(control.slot))
 
-  /** Asks for the record at `control.slot`; high if it can be read in this clock. To be called once. */
+  /** Requests the record at `control.slot`. The result is high if the record can be read in this cycle. To be called once. */
   def ask(wants: Bool): Bool = ram.ask(wants, addressOf(control.queue, control.slot))
 
-  /** Bits of the record that was asked for in the clock before, as of the snapshot's clock: those that `choose` takes of a record; 0 until `ready`. */
+  /** Bits of the record requested in the cycle before, as of the snapshot's cycle: the bits that `choose` selects from a record. They are 0 until `ready`. */
   def atStart(choose: UInt => UInt): UInt =
     Mux(isSaved(lookupSlot), choose(saved.read(lookupSlot)), choose(fieldsOf(ram.old, lookupMeans)))
 }

@@ -9,30 +9,30 @@ import vermilion.policy.Decision
 import vermilion.stream._
 import vermilion.victim.Distance
 
-/** The host's side of the statistics, as the statistics see it. */
+/** The ports between the statistics and the host's registers. */
 class StatisticsWindow(p: LaneParams) extends Bundle {
   val snapshot = Flipped(Valid(UInt(p.queueBits.W))) // ignored while `snapshotting`
   val clear = Input(Bool())
-  val live = Input(Vec(Colour.Count, UInt(AvgBits.W))) // averages of the queue that `snapshot` names
+  val live = Input(Vec(Colour.Count, UInt(AvgBits.W))) // averages of the queue in `snapshot`
   val index = Input(UInt(StatisticsWindow.IndexBits.W)) // word of the window
-  val word = Output(UInt(32.W)) // two clocks later
+  val word = Output(UInt(32.W)) // two cycles later
   val snapshotting = Output(Bool())
-  val clearing = Output(Bool()) // a clear waits or tidies up
+  val clearing = Output(Bool()) // a clear waits, or stale records are being rewritten
 }
 
 object StatisticsWindow {
 
-  /** 32-bit words of the window; its layout is that of `window` in `hw/regs/vermilion.rdl`. */
+  /** 32-bit words of the window. Its layout is that of `window` in `hw/regs/vermilion.rdl`. */
   val Words = 1024
   val IndexBits = 10
 }
 
 object Statistics {
 
-  /** Clocks one behind the other in which somebody waits for a clock without an event, until `skip` asks for one. */
+  /** Consecutive cycles in which a snapshot or a visit waits for a cycle without an event, before `skip` requests one. */
   private val Patience = 64
 
-  /** The bin of the latency histogram for an age in ns: its logarithm, 0 for 0 as well, all that is longer in the last one. */
+  /** The bin of the latency histogram for an age in ns: its logarithm. An age of 0 is in bin 0, all ages beyond the range are in the last bin. */
   private[stats] def bin(age: UInt): UInt = {
     import WindowProgram.Bins
     Mux(age(age.getWidth - 1, Bins - 1).orR, (Bins - 1).U, Log2(age(Bins - 1, 0)))
@@ -42,13 +42,13 @@ object Statistics {
   private[stats] def halves(x: UInt): Seq[UInt] = Seq(x(31, 0), x(x.getWidth - 1, 32))
 }
 
-/** Counters per queue and colour, backlog, high-water marks and the latency histogram of every queue, all in RAM.
+/** Counts packets and bytes per queue and colour, backlog, high-water marks and the latency histogram of every queue, all in RAM.
   *
-  * Builds with the victim search count the evicted packets by distance, too, and push-outs. A packet that a queue loses is one that is dropped early,
-  * forced or at the limit, or evicted; a decision loses at most one. A victim is a queued packet that was evicted or marked CE.
+  * Builds with the victim search also count the evicted packets by distance, and push-outs. A packet is lost if it is dropped early,
+  * forced or at the limit, or evicted. A decision loses at most one packet. A victim is a queued packet that was evicted or marked CE.
   *
-  * Events, at most one a clock of each kind: a decision (refreshes are no events), a departure, a CE written. Each kind has
-  * RAMs of its own, so that each RAM has one writer; they are [[RecordRam]]s of one or two 64-bit counters:
+  * Events, at most one of each kind per cycle: a decision (refreshes are no events), a departure, a CE written. Each kind has
+  * its own RAMs, so that each RAM has one writer. They are [[RecordRam]]s of one or two 64-bit counters:
   * {{{
   *   decision   outcomes (queue, colour, verdict): packets, bytes         marked (queue, colour in, colour out): packets
   *              victims (queue, evicted or marked, colour of the victim): packets, bytes
@@ -58,16 +58,18 @@ object Statistics {
   *              latency (queue, log2 of ns), of those sent: packets
   *   rewrite    ceWritten (queue, colour): packets, bytes
   * }}}
-  * and backlogs with their greatest in [[QueueGauges]]. What the window shows beyond these are sums ([[WindowProgram]]).
+  * [[QueueGauges]] holds the backlogs and their peaks. All other values of the window are sums ([[WindowProgram]]).
   * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad + policed  for each colour, and over the colours
   * enqueued = sent + flushed + evicted + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
   *
-  * Events count two clocks after they are shown, so a snapshot or clear is as of two clocks before it is asked for, for all
-  * RAMs alike. A departure in the clock of an enqueue does not lower that enqueue's
-  * high-water mark. Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
-  * A snapshot takes 260 clocks, with the victim search at most 676 ([[WindowWriter]]), and as many more as its words wait for a clock without an event of their kind. So
-  * does the tidying up behind a clear. Where somebody waits in each of `Statistics.Patience` clocks, `skip` asks for a clock in which no packet is decided and none is taken.
-  * `ready` is low for 32 clocks a queue, with the victim search 64, after reset; events until then are lost, and counters and gauges of a snapshot are 0.
+  * Events count two cycles after they are shown. So a snapshot or clear is as of two cycles before its request, in all
+  * RAMs alike. A departure in the cycle of an enqueue does not lower that enqueue's high-water mark.
+  * Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
+  *
+  * A snapshot takes 260 cycles, with the victim search at most 676 ([[WindowWriter]]). It takes one more for each cycle in which a word waits for
+  * a cycle without an event of its kind. The rewriting of stale records after a clear waits in the same way.
+  * If either waits in `Statistics.Patience` consecutive cycles, `skip` requests a cycle in which no packet is decided and none is taken.
+  * After reset `ready` is low for 32 cycles per queue, with the victim search 64. Events until then are lost, and counters and gauges of a snapshot are 0.
   */
 class Statistics(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -111,7 +113,7 @@ class Statistics(p: LaneParams) extends Module {
   private val evicted = victimEvent(outcome.evicted)
   private val victimMarked = victimEvent(outcome.victimMarked)
   private val dropped = Seq(Verdict.Early, Verdict.Forced, Verdict.Tail).map(d.verdict === _.U).reduce(_ || _)
-  // A decision costs one packet at most: a queued one, or the arriving one, which is lost unless it is marked.
+  // A decision loses at most one packet: a queued one, or the arriving one, which is lost unless it is marked.
   private def shown(flag: Bool): Bool = RegNext(io.decision.valid && !d.refresh && flag, false.B)
   private val victimGoes = d.pushOut && (outcome.evicted || outcome.victimMarked)
   private val lostDistance = RegNext(Mux(victimGoes, outcome.victim.distance, d.distance))
@@ -123,7 +125,7 @@ class Statistics(p: LaneParams) extends Module {
     event(io.departed.valid, io.departed.bits.queue, io.departed.bits.colour, io.departed.bits.lenBytes)
   private val written =
     event(io.ceWritten.valid, io.ceWritten.bits.queue, io.ceWritten.bits.colour, io.ceWritten.bits.lenBytes)
-  // The arrival comes late, out of the queue entries' RAM: it is subtracted in that clock, and its bin found in the next.
+  // The arrival time comes late, from the queue entries' RAM. It is subtracted in that cycle, and the bin is found in the next.
   private val flushed = RegNext(io.departed.bits.flushed)
   private val departedAge = Delay((io.now - io.departed.bits.arrival)(TimeBits - 1, 0))
   private val departedBin = bin(departedAge)

@@ -4,21 +4,22 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Delay, ForwardingRam}
 
-/** A RAM of which one record a clock is read, changed and written back, and whose records can be read, and are visited, in the remaining cycles.
+/** A RAM in which one record per cycle is read, changed and written back. The remaining cycles serve lookups and visits.
   *
-  * '''Update''': read in clock t, changed and written back in clock t+1; updates of one record in every clock are exact
+  * '''Update''': read in cycle t, changed and written back in cycle t+1. Updates of one record in every cycle are exact
   * ([[vermilion.fixed.ForwardingRam]]).
   *
-  * '''Lookup''': a record is read in a clock without an update (`ask`). So the array has one read port.
+  * '''Lookup''': a record is read in a cycle without an update (`ask`). So the array has one read port.
   *
-  * '''Visit''': after a reset, and after each clock of `visitAll`, every record is once updated without an event, one in each cycle with neither event nor
-  * lookup, while `visiting`. That of the reset finds all records 0; `ready` rises with its end, and events before that are lost.
+  * '''Visit''': a pass over all records, while `visiting`. It updates every record once without an event, one in each cycle with neither event nor
+  * lookup. A visit follows a reset and each cycle of `visitAll`. The visit after a reset reads all records as 0. `ready` rises when it ends, and events
+  * before that are lost.
   *
   * An array deeper than 4,096 records is cut into arrays that are each one block RAM.
   *
   * @param depth    records
   * @param width    bits of a record
-  * @param visitAll asks for a visit; not while one is going on
+  * @param visitAll requests a visit; not during one
   */
 class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   private val addressBits = log2Ceil(depth)
@@ -30,17 +31,17 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
   private val asked = WireInit(0.U(addressBits.W))
   private val event = WireInit(false.B)
 
-  /** What was read in the clock before. */
+  /** The record that was read in the cycle before. */
   val old: UInt = WireInit(0.U(width.W))
 
-  /** An event comes before a lookup or a visit. */
+  /** An event delays a lookup or a visit. */
   val waits: Bool = event && (asks || visiting)
 
-  /** The update that is being written: valid, and where. */
+  /** The update that is being written is valid, and its address. */
   val valid: Bool = WireInit(false.B)
   val address: UInt = WireInit(0.U(addressBits.W))
 
-  /** Updates the record at `at` whenever `enable`: `step` makes the new record of the old one and of whether this is an event, one clock later.
+  /** Updates the record at `at` whenever `enable`. One cycle later `step` computes the new record from the old one and a flag that is high for an event.
     * To be called once.
     */
   def update(enable: Bool, at: UInt)(step: (UInt, Bool) => UInt): Unit = {
@@ -62,19 +63,19 @@ class UpdateRam(depth: Int, width: Int, visitAll: Bool) {
     when(visitAll) { visiting := true.B }
   }
 
-  /** Asks for the record at `at`, which is `old` a clock later; high if it can be read in this clock. To be called once. */
+  /** Requests the record at `at`, which is `old` one cycle later. The result is high if it can be read in this cycle. To be called once. */
   def ask(wants: Bool, at: UInt): Bool = {
     asks := wants
     asked := at
     !event
   }
 
-  /** Another read port that gives the newest data, one clock later. */
+  /** Another read port that returns the newest data, one cycle later. */
   def lookup(at: UInt): UInt = ram.read(at)
 }
 
 object UpdateRam {
 
-  /** How wide a block RAM of 32,768 bits is in so many records, where it is narrower than a byte. */
+  /** Width of a block RAM of 32,768 bits with this many records, where it is narrower than a byte. */
   private[stats] def slice(depth: Int): Int = if (depth <= 4096) Int.MaxValue else (32768 >> log2Ceil(depth)).max(1)
 }

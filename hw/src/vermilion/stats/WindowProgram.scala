@@ -3,26 +3,26 @@ package vermilion.stats
 import vermilion.stream.{Colour, Verdict}
 import vermilion.victim.Distance
 
-/** What a snapshot writes into the window, count by count: a list of steps, from which [[WindowWriter]] makes a table.
+/** Defines what a snapshot writes into the window: a list of steps, one per count, from which [[WindowWriter]] makes a table.
   *
-  * A step takes one 64-bit counter of a source, adds it to an accumulator or begins one with it, and shows one of both or nothing. That
-  * gives the counters that are sums of others, which no RAM needs to hold:
+  * A step reads one 64-bit counter of a source. It adds the counter to an accumulator or restarts the accumulator with it. It shows the counter,
+  * the accumulator or nothing. So counters that are sums of others need no RAM:
   * {{{
   *   arrived    every verdict          enqueued   not marked + marked          ceChosen   marked + queued packets marked
   * }}}
-  * Groups of steps begin at powers of two with their first slot, where step and slot have bits in common: that makes the table small.
+  * Groups of steps start with their first slot, aligned to powers of two. Step and slot then have bits in common, which makes the table small.
   */
 object WindowProgram {
 
-  /** Where a counter comes from; `Nothing` is 0. */
+  /** The source of a counter. `Nothing` is 0. */
   object Source extends Enumeration {
     val Nothing, Gauges, Outcomes, Marked, CeWritten, Departures, Latency, Victims, Distances, PushOuts = Value
   }
   import Source._
 
-  /** @param to    first of the window's two words, if it is shown
-    * @param adds  to the accumulator, which otherwise begins with it
-    * @param total shows the accumulator, with this counter in it
+  /** @param to    first of the window's two words, if the step shows a value
+    * @param adds  adds to the accumulator, which otherwise restarts with the counter
+    * @param total shows the accumulator, including this counter
     */
   final case class Step(
       source: Source.Value,
@@ -41,7 +41,7 @@ object WindowProgram {
   def departure(isFlushed: Boolean, colour: Int): Int = (if (isFlushed) 4 else 0) + colour
   def victim(isEvicted: Boolean, colour: Int): Int = (if (isEvicted) 4 else 0) + colour
 
-  private val Shown = Map( // verdicts that are a counter, and its place
+  private val Shown = Map( // the verdicts that have their own counter, and its place
     Verdict.Early -> 2,
     Verdict.Forced -> 3,
     Verdict.Tail -> 4,
@@ -84,7 +84,7 @@ object WindowProgram {
   private def row(source: Source.Value, slots: Int, first: Int, field: Int = 0): Seq[Step] =
     Seq.tabulate(slots)(i => Step(source, i, field, Some(first + 2 * i)))
 
-  /** All steps, at the end of each group those that do nothing and fill it. */
+  /** All steps. Steps without effect fill the end of each group. */
   def apply(searched: Boolean): Seq[Step] = {
     val groups = Seq(
       (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord),

@@ -4,14 +4,15 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{ConstantTable, Delay, Memory, MemoryKind}
 
-/** Fills the window with a snapshot: at most a word of 32 bits a clock, by the steps of [[WindowProgram]].
+/** Fills the window with a snapshot: at most one 32-bit word per cycle, by the steps of [[WindowProgram]].
   *
   * {{{
-  *   clock 0  step and half      1  `slot` to the RAMs      2  a word of the source that is meant      3  accumulated, written
+  *   cycle 0  step and half      1  `slot` to the RAMs      2  a word of the selected source      3  accumulated, written
   * }}}
-  * A word that its source cannot give in clock 1, as an event has its read port, waits there, and all behind it.
-  * `walking` from the clock after `start` until the last word is written: 2 clocks a step and 4 more, and the clocks in which words wait. The window is a
-  * RAM; words that no step writes read as 0.
+  * If an event uses the source's read port in cycle 1, the word waits there, and all later words with it.
+  * `walking` is high from the cycle after `start` until the last word is written. This takes 2 cycles per step, 4 more, and the cycles in which
+  * words wait.
+  * The window is a RAM. Words that no step writes read as 0.
   *
   * @param program all steps
   */
@@ -26,7 +27,7 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     val pair = UInt((StatisticsWindow.IndexBits - 1).W)
     val shows, adds, total = Bool()
   }
-  private val step = RegInit(0.U((stepBits + 1).W)) // and which half
+  private val step = RegInit(0.U((stepBits + 1).W)) // the step, and which half of its counter
   private val busy = RegInit(false.B)
   val walking: Bool = RegInit(false.B)
   private def number(step: Step): BigInt = {
@@ -38,7 +39,7 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
   private val table = program.padTo(1 << stepBits, Step(Source.Nothing)).map(number)
   private val isLast = step === (2 * program.size - 1).U
   private val s0 = ConstantTable(table, (new Control).getWidth)(step >> 1).asTypeOf(new Control)
-  private val advances = WireInit(true.B) // clock 1
+  private val advances = WireInit(true.B) // cycle 1
   private val s1 = RegEnable(s0, advances)
   private val s1Half = RegEnable(step(0), advances)
   private val s1Valid = RegEnable(busy, false.B, advances)
@@ -55,7 +56,7 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     when(isLast) { busy := false.B }
   }
 
-  /** The last clock of `walking`. */
+  /** The last cycle of `walking`. */
   val ends: Bool = s3Valid && s3Last
   when(ends) { walking := false.B }
   when(start) {
@@ -64,13 +65,13 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     walking := true.B
   }
 
-  /** The slot of the sources that is looked at. */
+  /** The slot of the sources that is read. */
   val slot: UInt = s1.slot
 
   private val words = scala.collection.mutable.ArrayBuffer.empty[UInt]
 
-  /** A source: `ask` asks it for the record at `slot` and says whether it can be read in this clock; a clock later `word` gives its bits, by a function that takes a word
-    * out of a record.
+  /** Adds a source. `ask` requests the record at `slot` and returns whether it can be read in this cycle. One cycle later `word` gives its bits,
+    * by a function that selects a word of a record.
     */
   def source(name: Source.Value, ask: Bool => Bool, word: (UInt => UInt) => UInt): Unit = {
     val wants = s1Valid && s1.source === name.id.U
@@ -85,13 +86,13 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
     words += held(name, word(choose))
   }
 
-  /** A source of single words, two a slot. */
+  /** Adds a source of single words, two per slot. */
   def source(name: Source.Value, single: Seq[UInt]): Unit = {
     val table = single.zipWithIndex.map { case (x, i) => i.U -> x.pad(32) }
     words += held(name, MuxLookup(Cat(s2.slot, s2Half)(log2Ceil(single.size) - 1, 0), 0.U(32.W))(table))
   }
 
-  /** A source's word of the clock before, 0 where another source is meant: a register that is reset, in front of an OR. */
+  /** A source's word of the cycle before, or 0 if another source is selected: a register that is cleared, upstream of an OR. */
   private def held(name: Source.Value, word: UInt): UInt = {
     val held = Reg(UInt(32.W))
     held := Mux(s2.source === name.id.U, word, 0.U)
@@ -100,12 +101,12 @@ class WindowWriter(program: Seq[WindowProgram.Step], start: Bool) {
 
   private val window = new Memory(StatisticsWindow.Words, UInt(32.W), MemoryKind.Block)
 
-  /** A word of the window, two clocks later. To be called once, after all sources. */
+  /** A word of the window, two cycles later. To be called once, after all sources. */
   def read(index: UInt): UInt = {
     val word = words.reduce(_ | _)
     val carry = RegInit(false.B)
     val sum = Wire(UInt(33.W))
-    val last = RegEnable(sum(31, 0), s3Valid) // the step's low half beside its high one, and the other way round
+    val last = RegEnable(sum(31, 0), s3Valid) // the low half of the step during its high one, and the reverse
     val base = RegEnable(last, s3Valid) & Fill(32, s3.adds) // the same half of the step before, if this one adds to it
     sum := (Cat(0.U(1.W), base, carry) + Cat(0.U(1.W), word, 1.U(1.W)))(33, 1)
     when(s3Valid) { carry := sum(32) && !s3Half }
