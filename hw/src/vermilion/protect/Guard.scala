@@ -4,24 +4,24 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{ForwardingRam, Memory, MemoryKind}
 
-/** What the guarded memories of a module, and of the modules in it, say and hear. */
+/** Ports of a module's guarded memories, including those of its inner modules. */
 class GuardPorts(count: Int) extends Bundle {
   val events = Output(Vec(count, new UpsetEvents))
-  val ready = Output(Bool()) // all are cleared; until then nothing may be written but zeros
+  val ready = Output(Bool()) // all memories are cleared; until then only zeros may be written
   val failed = Input(
     Bool()
-  ) // a word was used that could not be corrected, in a clock before this one: nothing more may leave
+  ) // a word that could not be corrected was used in an earlier cycle: the lane must send nothing more
 }
 
 /** The long-lived memories of a module: plain, or protected by [[ScrubbedRam]] in builds with `LaneParams.protect`.
   *
-  * Latencies are the same in both. A plain memory is the `ForwardingRam` or `Memory` that it was, and costs what it did.
-  * At the module's end `val guard = guards.ports(inner...)` brings out the events, those of inner modules behind its own.
+  * Both have the same latencies. A plain memory is a `ForwardingRam` or a `Memory`, without extra logic.
+  * At the module's end `val guard = guards.ports(inner...)` brings out the events: first the module's own, then those of inner modules.
   */
 class Guards(protect: Boolean) {
   private val rams = scala.collection.mutable.ArrayBuffer.empty[ScrubbedRam]
 
-  /** A register elsewhere, set for good by the first `uncorrectable` event of any memory of the lane. */
+  /** A register elsewhere. The first `uncorrectable` event of any memory of the lane sets it, and only a reset clears it. */
   val failed: Bool = if (protect) WireDefault(false.B) else false.B
 
   private[protect] def add(ram: ScrubbedRam): ScrubbedRam = {
@@ -31,7 +31,7 @@ class Guards(protect: Boolean) {
 
   def ram[T <: Data](depth: Int, gen: T): GuardedRam[T] = new GuardedRam(depth, gen, protect, this, None)
 
-  /** As [[ram]], but a plain one, called `name`, does not forward: a read in the clock of a write gives anything. */
+  /** As [[ram]], but a plain memory, called `name`, does not forward: a read in the cycle of a write returns undefined data. */
   def unforwarded[T <: Data](name: String, depth: Int, gen: T): GuardedRam[T] =
     new GuardedRam(depth, gen, protect, this, Some(name))
 
@@ -47,7 +47,7 @@ class Guards(protect: Boolean) {
   }
 }
 
-/** A memory with one write port and a copy of itself for each read port; latency 1. See [[Guards]]. */
+/** A memory with one write port and one copy per read port; latency 1. See [[Guards]]. */
 class GuardedRam[T <: Data](depth: Int, gen: T, protect: Boolean, guards: Guards, unforwarded: Option[String]) {
   private val forwarding = Option.when(!protect && unforwarded.isEmpty)(new ForwardingRam(depth, gen))
   private val array =
@@ -75,8 +75,8 @@ class GuardedRam[T <: Data](depth: Int, gen: T, protect: Boolean, guards: Guards
     }
   }
 
-  /** Adds a read port; the data belong to the address of the clock before. `used`: whether anything hangs on them, in their clock. The second
-    * result says that they are wrong and beyond correction.
+  /** Adds a read port. The data belongs to the address of the cycle before. `used`, in the cycle of the data: the data is used. The second
+    * result says that the data is wrong and cannot be corrected.
     */
   def check(address: UInt, used: => Bool, enable: => Bool = true.B): (T, Bool) = writing match {
     case None => (forwarding.map(_.read(address)).getOrElse(array.get.read(address)), false.B)

@@ -3,28 +3,28 @@ package vermilion.protect
 import chisel3._
 import chisel3.util._
 
-/** What happened in a protected memory in this clock. */
+/** The events of a protected memory in this cycle. */
 class UpsetEvents extends Bundle {
-  val corrected = Bool() // one bit of a word that was used was wrong, and was put right on its way
-  val repaired = Bool() // the scrubber wrote such a word back: once an upset, unless it was overwritten before
-  val uncorrectable = Bool() // a word that was used has more wrong bits than one: stop
-  val beyondRepair = Bool() // the scrubber found such a word; it comes back to it in every walk
+  val corrected = Bool() // a word that was used had one wrong bit, which was corrected
+  val repaired = Bool() // the scrubber wrote such a word back: once per upset, unless the word was overwritten before
+  val uncorrectable = Bool() // a word that was used has more than one wrong bit: stop
+  val beyondRepair = Bool() // the scrubber found such a word; it finds it again in every walk
 }
 
-/** A RAM of one write and one read port whose words are codewords ([[Secded]]), corrected as they are read, and scrubbed.
+/** A RAM with one write and one read port that stores codewords ([[Secded]]). It corrects words as they are read, and a scrubber repairs them.
   *
-  * Read latency 1, and a read in the clock of a write gives the new data, as in `fixed/ForwardingRam`. What the data's user would have used
-  * though it does not (a stale address, say) makes no event: `used` comes with the data. Path: RAM, syndrome (two levels of LUT at up to
-  * 36 ones a row), one compare, one XOR, the choice of the forwarded word.
+  * Read latency 1. A read in the cycle of a write returns the new data, as in `fixed/ForwardingRam`. Data that is read but not used (for example
+  * from a stale address) makes no event: `used` comes with the data. Path: RAM, syndrome (two levels of LUT at up to
+  * 36 ones per row), one comparison, one XOR, the multiplexer of the forwarded word.
   *
-  * Scrubber: it walks through all addresses and never stands in the way. It uses the write port only, which is a read port too in clocks without a
-  * write: block RAMs have two ports that do both. Three clocks a word: read; decode; write back if one bit was wrong and nothing was written
-  * meanwhile, else look at the word again. So an upset lives for 3 x depth clocks, and three for every write in that time, at the most;
-  * longer if writes leave no two clocks in a row free. A word with two wrong bits is left as it is.
+  * Scrubber: it walks through all addresses and never delays an access. It uses only the write port, as a read port in cycles without a
+  * write: block RAMs have two ports that do both. It takes three cycles per word: read; decode; write back if one bit was wrong. If the memory
+  * is written meanwhile, the scrubber reads the word again. So an upset lives for at most 3 x depth cycles, plus three for every write in that time.
+  * A repair needs three consecutive cycles without a write, so the upset lives longer if the writes leave none. A word with two wrong bits stays.
   *
-  * After reset all words are written with zeros, in clocks without a write; until `ready` nothing but zeros may be written.
+  * After reset all words are written with zeros, in cycles without a write. Until `ready` only zeros may be written.
   *
-  * What it does not do: find an upset of the registers behind the array, or of an address.
+  * It does not find an upset of the registers after the array, or of an address.
   */
 class ScrubbedRam(depth: Int, dataBits: Int) extends Module {
   private val addressBits = log2Ceil(depth).max(1)
@@ -36,7 +36,7 @@ class ScrubbedRam(depth: Int, dataBits: Int) extends Module {
     val readAddress = Input(UInt(addressBits.W))
     val readData = Output(UInt(dataBits.W))
     val used = Input(Bool())
-    val uncorrectable = Output(Bool()) // of readData, used or not
+    val uncorrectable = Output(Bool()) // for `readData`, used or not
     val events = Output(new UpsetEvents)
     val ready = Output(Bool())
   })
@@ -87,7 +87,7 @@ class ScrubbedRam(depth: Int, dataBits: Int) extends Module {
   io.readData := Mux(hit, held, read.data)
   io.uncorrectable := !hit && read.uncorrectable
 
-  private val counts = io.used && !hit && !clearing // what was never written is no upset
+  private val counts = io.used && !hit && !clearing // a word that was never written is no upset
   io.events.corrected := counts && read.corrected
   io.events.uncorrectable := counts && read.uncorrectable
   io.events.repaired := repairs

@@ -2,20 +2,21 @@ package vermilion.protect
 
 import chisel3._
 
-/** Single error correcting, double error detecting code with odd-weight columns: M. Y. Hsiao, "A Class of Optimal Minimum Odd-weight-column
-  * SEC-DED Codes", IBM J. Res. Dev. 14 (1970), 395-401.
+/** Encodes and decodes a single error correcting, double error detecting code (SEC-DED) with odd-weight columns.
   *
-  * A codeword is `check ## data`. Check bit j is the parity of the data bits whose column has bit j; a check bit's own column is 1 << j. The
+  * Source: M. Y. Hsiao, "A Class of Optimal Minimum Odd-weight-column SEC-DED Codes", IBM J. Res. Dev. 14 (1970), 395-401.
+  *
+  * A codeword is `check ## data`. Check bit j is the parity of the data bits whose column has bit j. A check bit's own column is 1 << j. The
   * syndrome is the XOR of the columns of all bits that are set. All columns differ and have an odd number of ones, so
   *  - one flip gives the flipped bit's column: odd, and in the table;
   *  - two flips give the XOR of two odd columns: even and not 0, so in no table;
   *  - 0 is a codeword: a RAM of zeros holds no error.
   * Three and more flips may look like one.
   *
-  * `check` is the least r with 2^(r-1) >= data + r. Columns of weight 3 come before those of weight 5, and of equal weight the one that keeps
-  * the heaviest row lightest: so parity trees are small and alike. 12 data bits take 6 check bits, 64 take 8.
+  * `check` is the least r with 2^(r-1) >= data + r. Columns of weight 3 come before those of weight 5. Of columns of equal weight the next one is
+  * the one that keeps the heaviest row lightest. So the parity trees are small and of similar size. 12 data bits take 6 check bits, 64 take 8.
   *
-  * Every function is combinational, and stands once for wires and once for Scala's numbers (the tests compare both).
+  * Every function is combinational. Each exists for wires and for Scala's numbers, and the tests compare both.
   */
 case class Secded(data: Int) {
   require(data >= 1 && data <= 1024, s"data is $data; legal are 1 to 1024")
@@ -23,7 +24,7 @@ case class Secded(data: Int) {
   val check: Int = Iterator.from(2).find(r => (BigInt(1) << (r - 1)) >= data + r).get
   val width: Int = data + check
 
-  /** Of the data's bits, from bit 0. */
+  /** The columns of the data bits, from bit 0. */
   val columns: Seq[Int] = {
     val rows = Array.fill(check)(0)
     def bits(column: Int): Seq[Int] = (0 until check).filter(j => (column >> j & 1) == 1)
@@ -47,7 +48,7 @@ case class Secded(data: Int) {
 
   def encode(data: BigInt): BigInt = data | BigInt(syndrome(data)) << this.data
 
-  /** The corrected codeword; none if it cannot be told. */
+  /** The corrected codeword, or none if it cannot be corrected. */
   def correct(word: BigInt): Option[BigInt] = syndrome(word) match {
     case 0 => Some(word)
     case s => Some(all.indexOf(s)).filter(_ >= 0).map(word.flipBit)
@@ -64,11 +65,11 @@ case class Secded(data: Int) {
     parities(data, columns) ## data
   }
 
-  /** What a word from memory says. */
+  /** The result of decoding a word from memory. */
   class Decoded extends Bundle {
     val word = UInt(width.W) // corrected
     val corrected = Bool() // one bit was wrong
-    val uncorrectable = Bool() // more were: `word` is not to be used
+    val uncorrectable = Bool() // more than one was wrong: `word` must not be used
     def data: UInt = word(Secded.this.data - 1, 0)
   }
 

@@ -3,18 +3,18 @@ package vermilion.protect
 import chisel3._
 import chisel3.util._
 
-/** Counts upsets of all memories of a lane; every counter stops at its greatest value. */
+/** Counts of upsets of all memories of a lane. Every counter stops at its greatest value. */
 class UpsetCounts extends Bundle {
   val corrected = UInt(
     32.W
   ) // words corrected as they were used; a word that is used twice before it is repaired counts twice
   val repaired = UInt(32.W) // words that the scrubber wrote back
   val uncorrectable = UInt(32.W) // words with two wrong bits that were used
-  val beyondRepair = UInt(32.W) // times the scrubber came across such a word
+  val beyondRepair = UInt(32.W) // times the scrubber found such a word
   val failed = Bool() // uncorrectable is not 0
 }
 
-/** Adds up the events of `memories` memories, two clocks behind them. `failed` comes one clock behind the event and falls only at reset. */
+/** Adds up the events of `memories` memories, two cycles after them. `failed` rises one cycle after the event and falls only at reset. */
 class UpsetCounters(memories: Int) extends Module {
   val io = IO(new Bundle {
     val events = Input(Vec(memories, new UpsetEvents))
