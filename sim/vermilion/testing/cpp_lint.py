@@ -18,7 +18,7 @@ PRESET = "lab"  # that `vermilion run` builds
 RULES = build.ROOT / "sim/.clang-tidy"
 TOOL = Path(sys.executable).with_name("clang-tidy")
 FOLDERS = ("sim/model", "sim/harness")
-# The analyzer takes two thirds of the time; the nightly run has it.
+# The analyzer takes half of the time; the nightly run has it.
 QUICKER = () if os.environ.get("VERMILION_LONG") else ("--checks=-clang-analyzer-*",)
 
 
