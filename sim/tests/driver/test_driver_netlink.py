@@ -10,7 +10,7 @@ from support.netlink_cases import CELLS, QUEUES, merged, nest
 from support.netlink_guest import MESSAGES, registers, settings, splats, values
 from support.netlink_session import POOLS, ROUNDS, SEED, SETTERS, Said, defaults
 from support.nightly import nightly
-from vermilion.generate import netlink_settings, netlink_spec
+from vermilion.generate import committed, netlink_settings, netlink_spec
 from vermilion.guests import driver_guest
 from vermilion.hardware.driver_library import C, library
 from vermilion.hardware.profile_fields import FIELDS
@@ -20,7 +20,7 @@ LINE_RATE = 10**10
 
 
 def test_what_is_generated_from_the_specification_is_up_to_date():
-    assert netlink_spec.stale() == []
+    assert committed.stale(netlink_spec.files()) == []
 
 
 def test_every_setting_of_a_queue_and_a_marker_has_an_attribute():

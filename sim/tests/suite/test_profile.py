@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from vermilion.generate import (
+    committed,
     description,
     profile,
     profile_c,
@@ -26,7 +27,7 @@ REGISTER = {"register": "note", "at": 0x28, "width": 4, "doc": "The curve's note
 
 
 def test_what_is_generated_from_the_description_is_up_to_date():
-    assert profile.stale() == []
+    assert committed.stale(profile.files()) == []
 
 
 def changed(change):
@@ -116,8 +117,33 @@ BROKEN = {
     ),
     "a code twice": (
         lambda raw: raw["markers"]["redp"].update(code=3),
-        "markers has the code 3 twice",
+        "redp has code 3, which trtcm has",
     ),
+    "the code of the flow markers": (
+        lambda raw: raw["markers"]["redp"].update(code=5),
+        "redp has code 5, which flow has",
+    ),
+    "a code that the register does not hold": (
+        lambda raw: raw["markers"]["apm"].update(flow=4),
+        "apm has flow 4; legal is 0 to 3, what its register holds",
+    ),
+    "a bucket with an unknown rate": (
+        lambda raw: raw["markers"]["leaf"]["a"].update(rate="speed"),
+        "leaf has rate speed; legal are those that it needs: rate",
+    ),
+    "a bucket with the depth of another kind": (
+        lambda raw: raw["markers"]["leaf"]["a"].update(depths=["cbs"]),
+        "leaf has depth cbs; legal are those that it needs: burst",
+    ),
+    "a marker that gives no colour": (
+        lambda raw: raw["markers"]["nm"].update(gives=["blue"]),
+        "nm gives blue; legal are green, yellow, red",
+    ),
+    "a rule without its source": (
+        lambda raw: raw["markers"]["trtcm"].pop("source"),
+        "trtcm has a rule between settings and no source",
+    ),
+    "a marker without a title": (lambda raw: raw["markers"]["apm"].pop("title"), "apm has no title"),
     "a kind without a marker": (
         lambda raw: raw["enums"]["marker-kind"]["entries"].append("two"),
         "markers has leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm; marker-kind has none, leaf,",
@@ -133,6 +159,8 @@ def test_a_broken_description_is_refused_in_a_sentence(fault):
 
 
 def with_marker(raw):
+    flags = next(each for each in raw["image"]["marker"] if each.get("register") == "flags")
+    next(each for each in flags["fields"] if each["name"] == "kind")["most"] = 6
     raw["enums"]["marker-kind"]["entries"].append("two")
     raw["markers"]["two"] = {"title": "a second one", "source": "RFC 1", "code": 6, "not-below": ["pir", "cir"]}
     raw["markers"]["two"] |= {"a": {"rate": "cir", "depths": ["cbs"]}, "b": {"rate": "pir", "depths": ["pbs"]}}
@@ -162,3 +190,14 @@ KINDS = {
 def test_a_marker_is_one_entry(form):
     make, text = KINDS[form]
     assert text in make(changed(with_marker)) and text not in make(description.load())
+
+
+def test_the_command_line_of_a_generator(tmp_path, monkeypatch, capsys):
+    """A stale file is named, written, and then up to date; anything but --check is refused."""
+    monkeypatch.setattr(committed.build, "ROOT", tmp_path)
+    path = tmp_path / "made.h"
+    run = lambda *words: (committed.run("part", lambda: {path: "text"}, list(words)), capsys.readouterr().out)
+    assert run("--check") == (1, "made.h is not what its source gives; run python -m vermilion.generate.part\n")
+    assert not path.exists() and run("--cheque") == (2, "--cheque: the only option is --check\n")
+    assert run() == (0, "made.h written\n") and path.read_text() == "text"
+    assert run("--check") == run() == (0, "")

@@ -23,9 +23,10 @@ from vermilion.hardware.formats import (
 from vermilion.hardware.profile_fields import BY_NAME
 from vermilion.values import units
 from vermilion.values.fields import COLOURS, DEPTH_MAX, DEPTH_MAX_TEXT
+from vermilion.values.marker_kind import MarkerKind
 from vermilion.values.units import Amount
 
-from .tables import MARKER_DEFAULTS, MARKER_DEPTHS, MARKER_FIELDS, MARKER_KINDS, MarkerFields, MarkerKind
+from .tables import MARKER_DEFAULTS, MARKER_DEPTHS, MARKER_FIELDS, MARKER_KINDS, MarkerFields
 
 SPAN_MAX_NS = (2**COST_MANT - 1) << MARK_SPAN_SHIFT
 # What a packet can count as, in bytes, by `length`: frames as the lane counts them, without FCS, from Ethernet's least (runts aside) to the longest

@@ -2,7 +2,7 @@
 """Tables of the configuration file, field by field. What fields have to do with each other is in `config.py` and `markers.py`."""
 # fmt: off
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, StrictBool
 
@@ -18,6 +18,7 @@ from vermilion.values.fields import (
     number,
     power_of_two,
 )
+from vermilion.values.marker_kind import Bucket, MarkerKind
 from vermilion.values.units import Amount
 
 
@@ -99,27 +100,6 @@ class QueueFields(Strict):
     victim: Literal["arriving", "nearest"] = "arriving"  # nearest: the queued packet that has come least far is lost or marked, not the arriving one; the packets of the queue's head, at most 4 or 8, never are.
     victim_by_colour: StrictBool = False  # With nearest, only packets of the arriving one's colour or a worse one may be lost.
     victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None  # With nearest, the tail-drop form among so many of the last packets; 0 is the form by the curve.
-
-
-class Bucket(NamedTuple):
-    """A token bucket: the fields of its rate and of the depths that it holds together, and its name where a marker has two."""
-
-    rate: str
-    depths: tuple[str, ...]
-    name: str
-
-
-class MarkerKind(NamedTuple):
-    """A kind of marker: its name for people and its RFC, whose length counts by default, buckets A and B, depths of which one at least is above 0,
-    a rate that must not be below another, and the colours that packets can leave with. Without buckets it marks by flow."""
-
-    title: str
-    source: str
-    length: str
-    buckets: tuple[Bucket, ...]
-    either: tuple[str, ...]
-    not_below: tuple[str, ...]
-    gives: tuple[str, ...]
 
 
 MARKER_KINDS = {

@@ -12,6 +12,7 @@ from typing import Any
 
 from vermilion.toolchain import build
 from vermilion.values.fields import COLOURS, LEN_MAX, RATE_MAX, RATE_MIN, UserError
+from vermilion.values.marker_kind import Bucket, MarkerKind
 
 SOURCE: Path = build.ROOT / "hw" / "regs" / "profile.yaml"
 HEAD = "Generated from hw/regs/profile.yaml by sim/vermilion/generate/profile.py. Do not edit."
@@ -133,29 +134,13 @@ class File:
     stride: int = 0
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """A token bucket of a marker: settings of its rate, and of the depths that it holds together."""
-
-    rate: str
-    depths: tuple[str, ...]
-    name: str
-
-
-@dataclass(frozen=True)
-class Marker:
-    """A kind of marker. `code`: in the registers; `flow`: of a marker by flow, which has no buckets."""
+@dataclass(frozen=True, kw_only=True)
+class Marker(MarkerKind):
+    """A kind of marker with its word and its codes. `code` is in the register marker.flags; `flow`, of a marker by flow, in marker.flow."""
 
     kind: str
-    title: str
     code: int
     flow: int | None
-    source: str
-    length: str
-    buckets: tuple[Bucket, ...]
-    either: tuple[str, ...]
-    not_below: tuple[str, ...]
-    gives: tuple[str, ...]
 
     @property
     def depths(self) -> tuple[str, ...]:
@@ -271,6 +256,38 @@ def register(raw: dict) -> Word | File:
     )
 
 
+def width(found: Profile, register: str, part: str) -> int:
+    """How many codes a field of a marker's register has."""
+    word = next(each for each in found.image["marker"] if isinstance(each, Word) and each.name == register)
+    return next(each.most + 1 for each in word.bits if each.name == part)
+
+
+def check_markers(found: Profile) -> None:
+    """Kinds of markers fit the settings, the codes and the registers that they name."""
+    kinds = found.enums["marker-kind"].entries
+    if ("none", *found.markers) != kinds:
+        refuse("markers", f"has {', '.join(found.markers)}; marker-kind has {', '.join(kinds)}")
+    settings = {each.name: each for each in found.settings["marker"].settings}
+    taken = {("code", 0): "none", ("code", found.flow_code): "flow"}
+    for m in found.markers.values():
+        field, code = ("code", m.code) if m.flow is None else ("flow", m.flow)
+        codes = width(found, "flags" if m.flow is None else "flow", "kind")
+        if not 0 <= code < codes:
+            refuse(m.kind, f"has {field} {code}; legal is 0 to {codes - 1}, what its register holds")
+        if (field, code) in taken:
+            refuse(m.kind, f"has {field} {code}, which {taken[field, code]} has")
+        taken[field, code] = m.kind
+        rates = {*(bucket.rate for bucket in m.buckets), *m.not_below}
+        for type_, names in (("rate", rates), ("depth", {*m.depths, *m.either})):
+            legal = [name for name, each in settings.items() if each.type == type_ and m.kind in each.needed_by]
+            if wrong := sorted(names - set(legal)):
+                refuse(m.kind, f"has {type_} {', '.join(wrong)}; legal are those that it needs: {', '.join(legal)}")
+        if wrong := sorted(set(m.gives) - set(COLOURS)):
+            refuse(m.kind, f"gives {', '.join(wrong)}; legal are {', '.join(COLOURS)}")
+        if (m.either or m.not_below) and not m.source:
+            refuse(m.kind, "has a rule between settings and no source; name the RFC, which messages name")
+
+
 MARKER_KEYS = {"title", "code", "flow", "source", "length", "a", "b", "either", "not-below", "gives"}
 
 
@@ -279,6 +296,8 @@ def marker(kind: str, raw: dict, flow_code: int) -> Marker:
         refuse(kind, f"has {', '.join(sorted(unknown))}; legal are {', '.join(sorted(MARKER_KEYS))}")
     if ("code" in raw) == ("flow" in raw) or ("flow" in raw) == ("a" in raw):
         refuse(kind, "needs code and bucket a, or flow and neither")
+    if "title" not in raw:
+        refuse(kind, "has no title")
     buckets = (raw[each] for each in ("a", "b") if each in raw)
     return Marker(
         kind=kind,
@@ -300,17 +319,13 @@ def read(raw: dict) -> Profile:
     enums["colour"] = Enum("colour", "VM_COLOUR", COLOURS)
     code = raw["flow-code"]
     found = Profile(enums, {kind: marker(kind, each, code) for kind, each in raw["markers"].items()}, code)
-    if ("none", *found.markers) != enums["marker-kind"].entries:
-        refuse("markers", f"has {', '.join(found.markers)}; marker-kind has {', '.join(enums['marker-kind'].entries)}")
-    codes = [(each.code, each.flow) for each in found.markers.values()]
-    if twice := sorted({str(code) for code, _ in codes if codes.count((code, None)) > 1}):
-        refuse("markers", f"has the code {', '.join(twice)} twice")
     for name, table in raw["settings"].items():
         found.settings[name] = Table(name, table["doc"], tuple(entry(each, enums) for each in table["fields"]))
     for name, registers in raw["image"].items():
         made = [register(each) for each in registers]
         tops = {each.top for word in made if isinstance(word, Word) for each in word.bits if each.top}
         found.image[name] = tuple(replace(w, top=w.name in tops) if isinstance(w, Word) else w for w in made)
+    check_markers(found)
     return found
 
 

@@ -13,6 +13,8 @@ from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build
 
+from . import committed
+
 TARGET = build.ROOT / "sw_driver" / "kernel" / "vm_test_vectors.h"
 CONFIGS = ("default.toml", "markers.toml")
 QUEUES = 16
@@ -91,24 +93,9 @@ def text() -> str:
     return "\n".join([*lines, "};", "", "#endif", ""])
 
 
-def stale() -> bool:
-    return not TARGET.is_file() or TARGET.read_text() != text()
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        late = stale()
-        if late:
-            print(
-                f"{TARGET.relative_to(build.ROOT)} is not what its source gives; run python -m vermilion.generate.driver_vectors"
-            )
-        return int(late)
-    if arguments:
-        print(f"{' '.join(arguments)}: the only option is --check")
-        return 2
-    TARGET.write_text(text())
-    return 0
+def files() -> committed.Files:
+    return {TARGET: text()}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(committed.run("driver_vectors", files, sys.argv[1:]))

@@ -7,11 +7,10 @@ Names in C are those that the kernel's own generator gives: VERMILION_A_QUEUE_WE
 
 import re
 import sys
-from pathlib import Path
 
 from vermilion.toolchain import build
 
-from . import netlink_settings
+from . import committed, netlink_settings
 
 FAMILY = build.ROOT / "sw_driver" / "netlink" / "family.yaml"
 SOURCE = FAMILY.with_name("vermilion.yaml")
@@ -198,28 +197,11 @@ GENERATED = {
 }
 
 
-def stale() -> list[Path]:
-    """The committed files that are not what the specification gives."""
+def files() -> committed.Files:
+    """Each committed file, with what the family's description gives for it."""
     spec = load()
-    return [path for path, make in GENERATED.items() if not path.is_file() or path.read_text() != make(spec)]
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        late = stale()
-        for path in late:
-            print(
-                f"{path.relative_to(build.ROOT)} is not what its source gives; run python -m vermilion.generate.netlink_spec"
-            )
-        return 1 if late else 0
-    if arguments:
-        print(f"{' '.join(arguments)}: the only option is --check")
-        return 2
-    spec = load()
-    for path, make in GENERATED.items():
-        path.write_text(make(spec))
-    return 0
+    return {path: make(spec) for path, make in GENERATED.items()}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(committed.run("netlink_spec", files, sys.argv[1:]))

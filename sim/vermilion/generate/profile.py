@@ -10,8 +10,8 @@ from pathlib import Path
 
 from vermilion.toolchain import build
 
-from . import profile_c, profile_cpp, profile_page, profile_python, profile_rdl, profile_scala
-from .description import SOURCE, Profile, load
+from . import committed, profile_c, profile_cpp, profile_page, profile_python, profile_rdl, profile_scala
+from .description import Profile, load
 
 LIBRARY = build.ROOT / "sw_driver" / "lib"
 PYTHON = build.ROOT / "sim" / "vermilion"
@@ -28,26 +28,11 @@ GENERATED: dict[Path, Callable[[Profile], str]] = {
 }
 
 
-def stale() -> list[Path]:
-    """The committed files that are not what the description gives."""
+def files() -> committed.Files:
+    """Each committed file, with what the description gives for it."""
     profile = load()
-    return [path for path, make in GENERATED.items() if not path.is_file() or path.read_text() != make(profile)]
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        late = stale()
-        for path in late:
-            shown, source = path.relative_to(build.ROOT), SOURCE.relative_to(build.ROOT)
-            print(f"{shown} is not what {source} gives; run python -m vermilion.generate.profile")
-        return 1 if late else 0
-    if arguments:
-        print(f"{' '.join(arguments)}: the only option is --check")
-        return 2
-    for path, make in GENERATED.items():
-        path.write_text(make(load()))
-    return 0
+    return {path: make(profile) for path, make in GENERATED.items()}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(committed.run("profile", files, sys.argv[1:]))

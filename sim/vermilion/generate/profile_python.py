@@ -9,7 +9,7 @@ TABLES = f'''# {HEAD}
 """Tables of the configuration file, field by field. What fields have to do with each other is in `config.py` and `markers.py`."""
 # fmt: off
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, StrictBool
 
@@ -25,6 +25,7 @@ from vermilion.values.fields import (
     number,
     power_of_two,
 )
+from vermilion.values.marker_kind import Bucket, MarkerKind
 from vermilion.values.units import Amount
 '''
 FIELDS = f'''# {HEAD}
@@ -112,31 +113,7 @@ def table_class(table: Table) -> Iterator[str]:
         yield f"    {each.name}: {kind}" + ("" if each.required else f" = {default(each)}") + f"  # {each.doc}"
 
 
-KIND = '''class Bucket(NamedTuple):
-    """A token bucket: the fields of its rate and of the depths that it holds together, and its name where a marker has two."""
-
-    rate: str
-    depths: tuple[str, ...]
-    name: str
-
-
-class MarkerKind(NamedTuple):
-    """A kind of marker: its name for people and its RFC, whose length counts by default, buckets A and B, depths of which one at least is above 0,
-    a rate that must not be below another, and the colours that packets can leave with. Without buckets it marks by flow."""
-
-    title: str
-    source: str
-    length: str
-    buckets: tuple[Bucket, ...]
-    either: tuple[str, ...]
-    not_below: tuple[str, ...]
-    gives: tuple[str, ...]'''
-
-
 def marker_kinds(profile: Profile) -> Iterator[str]:
-    yield from KIND.splitlines()
-    yield ""
-    yield ""
     yield "MARKER_KINDS = {"
     for m in profile.markers.values():
         buckets = "".join(f"Bucket({b.rate!r}, {b.depths!r}, {b.name!r}), " for b in m.buckets).rstrip()

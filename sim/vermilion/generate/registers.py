@@ -14,6 +14,7 @@ from pathlib import Path
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
 
+from . import committed
 from .register_header import header
 
 
@@ -288,20 +289,10 @@ GENERATED = {
 }
 
 
-def generated() -> list[tuple[Path, Map, str]]:
-    """Each committed file with its map and what the source gives for it."""
+def files() -> committed.Files:
+    """Each committed file, with what its map's source gives for it."""
     sources = {of.source: read_source(of) for of in (LANE, APP)}
-    return [(path, of, make(of, *sources[of.source])) for path, (of, make) in GENERATED.items()]
-
-
-def stale() -> list[tuple[Path, Map]]:
-    """The committed files that are not what their source gives."""
-    return [(path, of) for path, of, text in generated() if not path.is_file() or path.read_text() != text]
-
-
-def write():
-    for path, _, text in generated():
-        path.write_text(text)
+    return {path: make(of, *sources[of.source]) for path, (of, make) in GENERATED.items()}
 
 
 def generate(folder: Path) -> list[Path]:
@@ -321,21 +312,5 @@ def generate(folder: Path) -> list[Path]:
     return written
 
 
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        late = stale()
-        for path, of in late:
-            print(
-                f"{path.relative_to(build.ROOT)} is not what hw/regs/{of.source} gives; "
-                "run python -m vermilion.generate.registers"
-            )
-        return 1 if late else 0
-    if arguments:
-        print(f"{' '.join(arguments)}: the only option is --check")
-        return 2
-    write()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(committed.run("registers", files, sys.argv[1:]))

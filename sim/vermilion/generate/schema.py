@@ -15,7 +15,7 @@ from vermilion.configuration.egresses import File
 from vermilion.toolchain import build
 from vermilion.values.units import Amount
 
-from . import description
+from . import committed, description
 
 PAGE: Path = build.ROOT / "docs" / "configuration.schema.json"
 
@@ -62,18 +62,9 @@ def text() -> str:
     return json.dumps(schema(), indent=1) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        if PAGE.is_file() and PAGE.read_text() == text():
-            return 0
-        print(f"{PAGE.name} is not what its sources give; run python -m vermilion.generate.schema")
-        return 1
-    if arguments:
-        print(f"{' '.join(arguments)}: the only option is --check")
-        return 2
-    PAGE.write_text(text())
-    return 0
+def files() -> committed.Files:
+    return {PAGE: text()}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(committed.run("schema", files, sys.argv[1:]))
