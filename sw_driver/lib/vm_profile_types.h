@@ -60,7 +60,7 @@ struct vm_distance {
 struct vm_marker {
 	u32 kind; /* Kind of the marker; none, leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm */
 	u32 drop; /* Packets that the marker gives these colours are dropped */
-	u32 packet; /* What every packet counts as where depths are packets; 0 is its own length; bytes */
+	u32 packet; /* What every packet counts as where depths are packets; without it, its own length; bytes; 0: not set */
 	u64 rate; /* Rate that fills the bucket; bits/s */
 	u32 burst; /* Depth of the bucket; bytes */
 	u64 cir; /* Committed information rate (RFC 2697 and 2698); bits/s */
@@ -92,23 +92,23 @@ struct vm_marker {
 struct vm_queue {
 	struct vm_average average;
 	u32 spacing; /* How early drops are spread; geometric, uniform, wait */
-	u32 size_weight; /* Mean length, for probabilities by size; 0 is off; bytes */
+	u32 size_weight; /* Mean length, for probabilities by size; without it, size does not count; bytes; 0: not set */
 	u32 ecn; /* Early verdicts mark ECN-capable packets instead of dropping them */
-	u32 limit; /* Tail drop from here on; 0 is no limit; bytes */
-	u32 limit_packets; /* Tail drop from here on; 0 is no limit; packets */
-	struct vm_number alpha; /* Dynamic threshold in the pool, a power of two; 0 is none. Not in force without a pool */
-	u32 strict; /* Strict priority; otherwise deficit round robin. In the file a queue with priority is strict */
+	u32 limit; /* Tail drop from here on; without it, no limit; bytes; 0: not set */
+	u32 limit_packets; /* Tail drop from here on; without it, no limit; packets; 0: not set */
+	struct vm_number alpha; /* Dynamic threshold in the pool, a power of two; without it, none. It needs a pool; 0: not set */
+	u32 strict; /* Strict priority; otherwise deficit round robin. In the file, priority makes a queue strict */
 	u32 priority; /* Of strict queues: higher goes first */
 	u32 quantum; /* Deficit round robin: what the queue may send in a turn; bytes */
-	u64 rate; /* Shaper of the queue; 0 is not shaped; bits/s */
+	u64 rate; /* Shaper of the queue; without it, the queue is not shaped; bits/s; 0: not set */
 	u32 burst; /* What the shaper lets out at once; bytes */
 	struct vm_curve curve[VM_COLOURS][2];
 	u32 remark[VM_COLOURS]; /* DSCP that packets of the colour leave with */
 	struct vm_distance distance;
 	u32 ttl_option; /* remove: the TTL option becomes padding as packets leave; keep, remove */
-	u32 victim; /* nearest: the queued packet that has come least far is lost or marked, not the arriving one; the packets of the queue's head, at most 4 or 8, never are; arriving, nearest */
+	u32 victim; /* nearest: the queued packet with the smallest distance is dropped or marked, not the arriving one. Packets of the queue's head never are; arriving, nearest */
 	u32 victim_by_colour; /* With nearest, only packets of the arriving one's colour or a worse one may be lost */
-	u32 victim_window; /* With nearest, the tail-drop form among so many of the last packets; 0 is the form by the curve */
+	u32 victim_window; /* With nearest, the tail-drop form among so many of the last packets; without it, the form by the curve; 0: not set */
 	struct vm_marker marker;
 };
 

@@ -55,7 +55,7 @@ class MarkerFields(Strict):
 
     kind: Literal["leaf", "srtcm", "trtcm", "redp", "nm", "3cpm", "wpm", "apm"]  # Kind of the marker.
     drop: list[Literal["green", "yellow", "red"]] = []  # Packets that the marker gives these colours are dropped.
-    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None  # What every packet counts as where depths are packets; 0 is its own length.
+    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None  # What every packet counts as where depths are packets; without it, its own length.
     rate: Rate | None = None  # Rate that fills the bucket.
     burst: Depth | None = None  # Depth of the bucket.
     cir: Rate | None = None  # Committed information rate (RFC 2697 and 2698).
@@ -87,19 +87,19 @@ class QueueFields(Strict):
     """A queue. What concerns several queues is not here."""
 
     spacing: Literal["geometric", "uniform", "wait"] = "geometric"  # How early drops are spread.
-    size_weight: Annotated[Amount, amount(64, 9600, "byte")] | None = None  # Mean length, for probabilities by size; 0 is off.
+    size_weight: Annotated[Amount, amount(64, 9600, "byte")] | None = None  # Mean length, for probabilities by size; without it, size does not count.
     ecn: StrictBool = False  # Early verdicts mark ECN-capable packets instead of dropping them.
-    limit: Annotated[Amount, amount(1, 134217727, "byte")] | None = None  # Tail drop from here on; 0 is no limit.
-    limit_packets: Annotated[Amount, amount(1, 134217727, "packet")] | None = None  # Tail drop from here on; 0 is no limit.
-    alpha: Annotated[float, BeforeValidator(power_of_two)] | None = None  # Dynamic threshold in the pool, a power of two; 0 is none. Not in force without a pool.
+    limit: Annotated[Amount, amount(1, 134217727, "byte")] | None = None  # Tail drop from here on; without it, no limit.
+    limit_packets: Annotated[Amount, amount(1, 134217727, "packet")] | None = None  # Tail drop from here on; without it, no limit.
+    alpha: Annotated[float, BeforeValidator(power_of_two)] | None = None  # Dynamic threshold in the pool, a power of two; without it, none. It needs a pool.
     priority: Annotated[int, number(0, 7, "0 to 7, higher goes first", whole=True)] | None = None  # Of strict queues: higher goes first.
     quantum: Annotated[Amount, amount(64, 65535, "byte")] | None = None  # Deficit round robin: what the queue may send in a turn.
-    rate: Rate | None = None  # Shaper of the queue; 0 is not shaped.
+    rate: Rate | None = None  # Shaper of the queue; without it, the queue is not shaped.
     burst: Burst | None = None  # What the shaper lets out at once.
     ttl_option: Literal["keep", "remove"] = "keep"  # remove: the TTL option becomes padding as packets leave.
-    victim: Literal["arriving", "nearest"] = "arriving"  # nearest: the queued packet that has come least far is lost or marked, not the arriving one; the packets of the queue's head, at most 4 or 8, never are.
+    victim: Literal["arriving", "nearest"] = "arriving"  # nearest: the queued packet with the smallest distance is dropped or marked, not the arriving one. Packets of the queue's head never are.
     victim_by_colour: StrictBool = False  # With nearest, only packets of the arriving one's colour or a worse one may be lost.
-    victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None  # With nearest, the tail-drop form among so many of the last packets; 0 is the form by the curve.
+    victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None  # With nearest, the tail-drop form among so many of the last packets; without it, the form by the curve.
 
 
 MARKER_KINDS = {

@@ -19,7 +19,8 @@ def text(each: Setting) -> str:
     """What an attribute is, and what is legal."""
     unit = {"rate": "bits/s", "time": "ns", "depth": "bytes", "bytes": "bytes", "packets": "packets"}.get(each.type, "")
     legal = "" if each.enum or each.type in ("flag", "length", "depth") else each.legal
-    beside = "; ".join(part for part in (unit, f"legal is {legal}" if legal else "") if part)
+    unset = f"{each.none} is not set" if each.none is not None else ""
+    beside = "; ".join(part for part in (unit, f"legal is {legal}" if legal else "", unset) if part)
     return each.doc.rstrip(".") + (f" ({beside})." if beside else ".")
 
 

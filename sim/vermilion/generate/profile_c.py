@@ -32,7 +32,8 @@ def settings_struct(profile: Profile, table: Table) -> list[str]:
 def comment(each: Setting) -> str:
     unit = {"bytes": "bytes", "packets": "packets", "depth": "bytes", "rate": "bits/s", "time": "ns"}.get(each.type, "")
     words = ", ".join(each.words) if each.enum else ""
-    return each.doc.rstrip(".") + "".join(f"; {part}" for part in (unit, words) if part)
+    unset = f"{each.none}: not set" if each.none is not None else ""
+    return each.doc.rstrip(".") + "".join(f"; {part}" for part in (unit, words, unset) if part)
 
 
 def members(registers: tuple[Word | File, ...]) -> dict[str, str]:

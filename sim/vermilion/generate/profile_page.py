@@ -1,5 +1,7 @@
 """`docs/profile.md`: each setting of a queue with its names and what is legal, and each value of its image with its register."""
 
+from vermilion.values import units
+
 from .description import HEAD, File, Profile, Setting, Table, Word, of_queue
 
 INTRO = """A profile is all that a queue is set to. `hw/regs/profile.yaml` describes it once; this page, the driver's structs and checks, the netlink attributes,
@@ -12,17 +14,31 @@ flowchart LR
   settings -- "vm_queue_check" --> settings
   settings -- "vm_queue_convert" --> image["image<br/>struct vm_queue_image"]
   image -- "vm_queue_visit" --> registers["shadow registers<br/>shadow.colour[0].curve[0].min"]
-  image --> model["C++ model"]
+  image -- "sim/vermilion/profile/quantise.py" --> json["image as JSON<br/>colour[0].curve[0].min"]
+  json -- "sim/model/image_reader.cpp" --> model["C++ model and simulator"]
+  model -- "vm_queue_visit" --> registers
 ```
 
-The settings are what an operator means. The image is what the registers hold: the model reads it, and the simulator and the driver write it to the
-registers by the same function. Nothing goes back. [configuration.md](configuration.md) explains the settings, [registers.md](registers.md) has the registers.
+| step of `green.min` | value |
+| --- | --- |
+| configuration file | `"25KB"` |
+| settings, `curve[0][0].min` | 25000 (bytes) |
+| image, `colour[0].curve[0].min` | 25000 |
+| JSON record, the same name | 25000 |
+| register 0x0204 and the model's `VmQueue` | 25000 |
+
+The *settings* are what an operator means. The *register image* is what the registers hold. A threshold stays as it is; a weight or a rate becomes a mantissa and a shift.
+The model reads the image. The simulator and the driver write it to the *shadow registers* by the same function.
+
+No code makes settings of an image. The driver reads registers after it has written them, only to compare. `vermilionctl show` uses [what the host remembers](tools.md#what-the-host-remembers).
+"none" means that the setting is left out of the file; C and netlink hold 0 then. [configuration.md](configuration.md) explains the settings, [registers.md](registers.md) the registers, and
+[hardware-configuration.md](hardware-configuration.md) the JSON record.
 """
 
 
 def default(each: Setting) -> str:
     if each.required or each.needed_by:
-        return "needed"
+        return "required"
     if each.none is not None:
         return "none"
     if each.enum:
@@ -31,8 +47,10 @@ def default(each: Setting) -> str:
         return "true" if each.default else "false"
     if each.type in ("dscp", "colours"):
         return "none"
+    if each.type == "time":
+        return units.time_text(each.default)
     shown = f"{int(each.default)}" if each.default.denominator == 1 else f"{float(each.default):g}"
-    return shown + {"bytes": "B", "time": "ns"}.get(each.type, "")
+    return shown + {"bytes": "B"}.get(each.type, "")
 
 
 def legal(each: Setting) -> str:
@@ -49,10 +67,13 @@ def legal(each: Setting) -> str:
 
 
 def settings_rows(profile: Profile, table: Table) -> list[str]:
-    lines = ["| field | default | legal | read by | meaning |", "| --- | --- | --- | --- | --- |"]
+    kinds = any(each.read_by for each in table.settings)
+    lines = ["| field | default | legal | kinds | meaning |", "| --- | --- | --- | --- | --- |"]
+    if not kinds:
+        lines = ["| field | default | legal | meaning |", "| --- | --- | --- | --- |"]
     for each in table.settings:
-        readers = ", ".join(each.read_by)
-        lines.append(f"| `{each.name}` | {default(each)} | {legal(each)} | {readers} | {each.doc} |")
+        readers = f" {', '.join(each.read_by) or 'all'} |" if kinds else ""
+        lines.append(f"| `{each.name}` | {default(each)} | {legal(each)} |{readers} {each.doc} |")
     return lines
 
 
@@ -98,7 +119,7 @@ def marker_rows(profile: Profile) -> list[str]:
     rows = ["| kind | name | code | bucket A | bucket B | leaves with |", "| --- | --- | --- | --- | --- | --- |"]
     for m in profile.markers.values():
         code = str(m.code) if m.flow is None else f"{m.code}, flow {m.flow}"
-        cells = [f"`{b.rate}`, `{'` + `'.join(b.depths)}`" for b in m.buckets] + ["", ""]
+        cells = [f"`{b.rate}`, `{'` + `'.join(b.depths)}`" for b in m.buckets] + ["none", "none"]
         title = f"{m.title} ({m.source})" if m.source else m.title
         rows.append(f"| `{m.kind}` | {title} | {code} | {cells[0]} | {cells[1]} | {', '.join(m.gives)} |")
     return rows
