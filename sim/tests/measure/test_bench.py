@@ -48,7 +48,7 @@ def test_the_model_alone_takes_the_same_clocks_and_rules_the_same(program, marke
 
 
 @pytest.mark.parametrize("form", bench.FORMS)
-def test_every_form_of_the_search_loses_no_clock_and_nothing_that_no_contest_ruled(program, form):
+def test_every_form_of_the_search_loses_no_cycle(program, form):
     figures = bench.once(program, bench_config.search(LAB, 64, form), 64, "one", False, 12000)
     found = bench.push_outs(figures)
     print(form, found, figures["verdicts"])

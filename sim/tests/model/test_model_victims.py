@@ -17,7 +17,7 @@ from vermilion.profile import quantise
 
 
 @pytest.mark.parametrize("text", [CONFIG, TAILED], ids=["red-form", "tail-drop-form"])
-def test_every_frame_leaves_or_pays(text):
+def test_every_frame_leaves_or_is_lost(text):
     seed = 7
     print("seed", seed)
     rng, now, verdicts, ecn, came, gone, taken = random.Random(seed), 0, [], [], [], [], []

@@ -162,7 +162,7 @@ def test_the_advised_size_leaves_room_for_what_is_not_counted(tmp_path, preset, 
     assert verdicts == {TAIL, ENQUEUE}, verdicts
 
 
-def test_who_pays_where_the_pool_refuses_is_as_long_as_the_arriving_packet(tmp_path):
+def test_a_victim_where_the_pool_refuses_is_long_enough(tmp_path):
     """With `victim_window` a push-out starts there too: it gives back at least the bytes that the arriving packet takes."""
     print("seed 5")
     rng = random.Random(5)

@@ -20,7 +20,7 @@ from support.victims import CONFIG, TAILED, check_tail_drops, traffic
     ],
     ids=["mixed", "mixed-at-wire-rate", "short", "short-at-wire-rate"],
 )
-def test_both_engines_are_one_where_the_nearest_pays(tmp_path, seed, longest, rate, pace):
+def test_both_engines_are_one_with_push_outs(tmp_path, seed, longest, rate, pace):
     file = tmp_path / "config.toml"
     file.write_text(CONFIG % rate)
     capture = traffic(tmp_path / "in.pcap", seed, 6000, longest=longest)
@@ -79,7 +79,7 @@ def test_hops_are_saved(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_shipped_capture_goes_through_with_contests(tmp_path):
+def test_the_shipped_capture_goes_through_with_push_outs(tmp_path):
     text = (SHIPPED.parents[1] / "configs" / "default.toml").read_text()
     file = tmp_path / "config.toml"
     file.write_text(text.replace("[[queue]]", '[[queue]]\nvictim = "nearest"'))

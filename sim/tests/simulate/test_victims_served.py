@@ -39,7 +39,7 @@ def service(rng, gbit: int) -> str:
     ],
     ids=["wide", "wide-tail", "wide-slow", "narrow", "narrow-tail"],
 )
-def test_both_engines_are_one_with_contests_in_shaped_and_strict_queues(tmp_path, preset, form, gbit, seed):
+def test_both_engines_are_one_in_shaped_and_strict_queues(tmp_path, preset, form, gbit, seed):
     print("seed", seed)
     rng = random.Random(seed)
     head, *queues = (form % f"{gbit}Gbit").split("[[queue]]")

@@ -158,6 +158,7 @@ def test_an_applied_configuration_counts_as_a_run_of_it_and_stats_tell_it_to_the
         scraped = scrape(where)
         check_exporter(scraped, read)
         check_dashboard(scraped)
+        check_page(scraped)
         assert ctl(where, "stats", "--clear")[0] == 0
         assert not any(
             map(any, (part["arrived"] for part in totals(json.loads(ctl(where, "stats", "--json")[1])).values()))
@@ -205,6 +206,17 @@ def check_exporter(text, read):
         assert sent[queue["index"]] == sum(part["sent"]["packets"] for part in queue["colours"].values())
     assert not found and [s.value for s in samples(text) if s.name == "vermilion_up"] == [1]
     assert all(re.fullmatch(r"vermilion_[a-z0-9_]+", s.name) for s in samples(text))
+
+
+def check_page(text):
+    """docs/tools.md names every metric of the exporter, and no other."""
+    page = (build.ROOT / "docs/tools.md").read_text()
+    named = set(re.findall(r"`(vermilion_\w+)`", page.partition("## Prometheus")[2].partition("\n## ")[0]))
+    kinds = re.findall(
+        r"^# TYPE (\w+) (\w+)$", text, re.M
+    )  # a metric may have no sample, as upsets where nothing is protected
+    given = {name + "_bucket" * (kind == "histogram") for name, kind in kinds}
+    assert named == given, named ^ given
 
 
 def check_dashboard(text):

@@ -6,9 +6,7 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowConfig
 import vermilion.stream.Colour
 
-/** A number m 2^-s as the host programs it. The fields of all bundles of a queue have the names of its profile, `hw/regs/profile.yaml` (`docs/profile.md`),
-  * which gives their ranges.
-  */
+/** A number m 2^-s as the host programs it. */
 class Scaled(mantBits: Int, shiftBits: Int) extends Bundle {
   val mant = UInt(mantBits.W)
   val shift = UInt(shiftBits.W)
@@ -81,7 +79,7 @@ class DecideConfig extends Bundle {
   val limitPackets = UInt(LenBits.W)
   val alpha = UInt(PoolLimit.AlphaBits.W) // of the dynamic threshold in the pool, [[vermilion.decide.PoolLimit]]
   val remark = Vec(Colour.Count, new Remark)
-  val ttlOption = Bool() // the TTL option becomes padding on the way out
+  val ttlOption = Bool() // the TTL option becomes padding at the egress
   val victim =
     Bool() // what is dropped or marked early, or dropped over the curve's end, is the nearest packet of the queue
   val victimByColour = Bool() // but only of the arriving packet's colour or a worse one
@@ -119,7 +117,9 @@ class MarkConfig extends Bundle {
   val flow = new FlowConfig // kind 5
 }
 
-/** All that the policy pipeline must know of one queue; committed as a whole between two packets. */
+/** All that the policy pipeline must know of one queue; committed as a whole between two packets. Fields have the names of the profile,
+  * `hw/regs/profile.yaml`, which gives their ranges.
+  */
 class PolicyConfig extends Bundle {
   val mark = new MarkConfig
   val distance = new DistanceConfig
