@@ -9,6 +9,7 @@ import click
 from vermilion.console.screen import console, working
 from vermilion.console.stopping import Stopped
 from vermilion.simulation import front
+from vermilion.simulation.result import Result
 from vermilion.toolchain import build
 from vermilion.values.fields import RATE_MAX, RATE_MIN, UserError
 
@@ -136,7 +137,7 @@ class Prepared:
                 return build.model_program(self.asked.preset, note)
             return build.simulator(self.asked.preset, waveform, note)
 
-    def about(self, result: dict) -> list[tuple[str, str]]:
+    def about(self, result: Result) -> list[tuple[str, str]]:
         """The head of the report: what was run."""
         asked = self.asked
         found = [("capture", str(asked.source)), ("configuration", str(asked.config_file or DEFAULT_CONFIG))]

@@ -7,12 +7,17 @@ the run's JSON (sim/harness/results.h) and the trace (sim/harness/trace_writer.h
 stands the page.
 """
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from vermilion.configuration.config import Config
 from vermilion.configuration.egresses import port_rate
+from vermilion.profile.record import Record
 from vermilion.simulation import digest, front
+from vermilion.simulation.result import Outcomes, QueueResult, Result, count
+from vermilion.simulation.result import check as check_of
 from vermilion.simulation.show import CHECKS, has_distances, meaning
 from vermilion.simulation.show import failures as failures_of
 
@@ -76,7 +81,7 @@ class Page:
         )
 
 
-def write(page, config: Config, record: dict, stats: dict, trace=None, failures=None, about=()):
+def write(page, config: Config, record: Record, stats: Result, trace=None, failures=None, about=()):
     """Writes the report to `page`.
 
     `failures`: sentences that come above all else, by default those that `stats` tell of. `about`: pairs (what, text) such as the
@@ -97,13 +102,13 @@ def write(page, config: Config, record: dict, stats: dict, trace=None, failures=
     Path(page).write_text(made.html("Vermilion: report of a run"), encoding="utf-8")
 
 
-def arrived(per: dict) -> int:
-    return per.get("arrived", {}).get("packets", 0)
+def arrived(per: Outcomes) -> int:
+    return count(per, "arrived")["packets"]
 
 
-def summary(made: Page, config: Config, record: dict, stats: dict, about):
+def summary(made: Page, config: Config, record: Record, stats: Result, about):
     made.section("summary", "Summary")
-    replay, account = stats.get("replay"), stats.get("accounting", {})
+    replay, account = stats.get("replay"), stats.get("accounting")
     if replay:
         wrong = replay["agreed"] != replay["decisions"]
         made.text(
@@ -114,15 +119,16 @@ def summary(made: Page, config: Config, record: dict, stats: dict, about):
             made.text(f"First disagreement: {replay['first_disagreement']}", "wrong")
     else:
         made.text("The model made these decisions itself (--engine model), so there is no replay to compare with.")
-    if account.get("errors"):
+    if account and account["errors"]:
         made.text(
             f"The accounting of frames has {account['errors']:,} errors. First: {account.get('first_error')}", "wrong"
         )
     elif account:
         made.text("Every frame is accounted for, byte for byte.")
     for check, text in CHECKS.items():
-        if stats.get(check, {}).get("errors"):
-            made.text(f"{text} has {stats[check]['errors']:,} errors. First: {stats[check]['first_error']}", "wrong")
+        seen = check_of(stats, check)
+        if seen and seen["errors"]:
+            made.text(f"{text} has {seen['errors']:,} errors. First: {seen['first_error']}", "wrong")
     names = [("engine", ""), ("preset", ""), ("packets", ",d"), ("bytes", ",d"), ("seconds", ".6g"), ("clocks", ",d")]
     names += [("input_stalled_clocks", ",d"), ("wall_seconds", ".3g"), ("packets_per_second", ",.0f")]
     names += [("clocks_per_second", ",.0f")]
@@ -137,9 +143,10 @@ def summary(made: Page, config: Config, record: dict, stats: dict, about):
         "packets_per_second": "packets simulated a second",
         "clocks_per_second": "clocks simulated a second",
     }
+    figures: Mapping[str, Any] = stats
     if about:
         made.body.append(tables.table(["what", "which"], [], [list(pair) for pair in about]))
-    rows = [[words.get(n, n), format(stats[n], form)] for n, form in names if n in stats]
+    rows = [[words.get(n, n), format(figures[n], form)] for n, form in names if n in figures]
     made.body.append(tables.table(["what"], ["figure"], rows))
     if stats.get("warnings"):
         made.part("warnings", "Warnings")
@@ -152,12 +159,12 @@ def summary(made: Page, config: Config, record: dict, stats: dict, about):
         made.body.append(tables.table(front.TEXTS, front.COUNTS, rows))
 
 
-def verdicts(made: Page, stats: dict):
+def verdicts(made: Page, stats: Result):
     made.section("verdicts", "Verdicts")
     seen = tables.counters(stats)
     rows = []
     for queue, colour, per in seen:
-        fates = {name: per.get(name, {}).get("packets", 0) for name in plots.FATES}
+        fates = {name: count(per, name)["packets"] for name in plots.FATES}
         fates["enqueued"] -= fates["marked"] + fates["evicted"]
         if sum(fates.values()):
             rows.append((str(queue["name"]), colour, fates))
@@ -181,7 +188,7 @@ def verdicts(made: Page, stats: dict):
         made.body.append(tables.losses(stats))
 
 
-def over_time(made: Page, config: Config, record: dict, stats: dict, busy: list[dict]):
+def over_time(made: Page, config: Config, record: Record, stats: Result, busy: list[QueueResult]):
     made.section("time", "Queues over time")
     every, sampled = stats.get("event_every", 1), stats.get("sample_every", 1)
     made.text(
@@ -221,10 +228,10 @@ def nth(every: int, what: str = "decision") -> str:
     return f"every {what}" if every == 1 else f"one {what} in {every:,}"
 
 
-def curves(made: Page, config: Config, record: dict, binned: dict, trace):
+def curves(made: Page, config: Config, record: Record, binned: dict, trace):
     made.section("curves", "Drop curves and operating points")
     kept = {q["index"]: q for q in record["queues"]}
-    curved = [q for q in config.queue if any(curve["on"] for c in kept[q.index]["colour"] for curve in c["curve"])]
+    curved = [q for q in config.queue if any(curve["on"] for c in kept[q.at]["colour"] for curve in c["curve"])]
     if not curved:
         made.text("No queue has a curve; all drop at their limits only.")
         return
@@ -248,18 +255,18 @@ def curves(made: Page, config: Config, record: dict, binned: dict, trace):
             made.part(f"curve-{q.index}", q.name)
         else:
             made.body.append(f"<details><summary>{escape(q.name)}: these curves judged no packet</summary>")
-        own = any(c["ecn_own"] for c in kept[q.index]["colour"])
+        own = any(c["ecn_own"] for c in kept[q.at]["colour"])
         caption = f"Queue {q.name} ({q.average.kind}, {q.spacing} spacing): share of packets over the average"
         caption += f" in {q.average.unit}s."
         caption += " Dashed and diamonds: ECT and CE packets, by their own ECN curve." if own else ""
-        made.figure(f"plot-curve-{q.index}", caption, 3.0, lambda f: plots.drop_curves(f, q, kept[q.index], binned))
+        made.figure(f"plot-curve-{q.index}", caption, 3.0, lambda f: plots.drop_curves(f, q, kept[q.at], binned))
         if q.index not in judged:
             made.body.append("</details>")
     if binned:
         made.details("Operating points as numbers", tables.operating_points(config, binned))
 
 
-def latency(made: Page, queues: list[dict]):
+def latency(made: Page, queues: list[QueueResult]):
     made.section("latency", "Latency")
     if not queues:
         made.text("No packet left.")
@@ -273,7 +280,7 @@ def latency(made: Page, queues: list[dict]):
     made.text("Quantiles are the upper ends of their classes, at most an eighth too long.", "note")
 
 
-def configuration(made: Page, config: Config, record: dict):
+def configuration(made: Page, config: Config, record: Record):
     made.section("configuration", "Configuration")
     made.part("configuration-queues", "Queues")
     made.body.append(tables.queues(config))

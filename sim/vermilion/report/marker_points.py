@@ -14,6 +14,7 @@ from vermilion.configuration.markers import Marker
 from vermilion.hardware.formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
 from vermilion.profile import marker_image
 from vermilion.profile.record import MarkerRecord
+from vermilion.simulation.result import Result
 from vermilion.values.fields import COLOURS
 
 from .points import POLICED, Binned
@@ -78,13 +79,13 @@ def cuts(low: int, high: int, parts: int = 5) -> list[float]:
     return [low + (high - low) * i / parts for i in range(parts + 1)]
 
 
-def longest_ns(stats: dict) -> int:
+def longest_ns(stats: Result) -> int:
     """From the run's start to its last sample."""
     times = [s[0] for s in stats.get("samples", []) + stats.get("events", [])]
     return max(times, default=0) - stats.get("lane_start_ns", 0)
 
 
-def collect(markers: dict[int, Marker], stats: dict, trace) -> dict[int, MarkerSeen]:
+def collect(markers: dict[int, Marker], stats: Result, trace) -> dict[int, MarkerSeen]:
     """What the trace tells of each queue with a marker, by number; nothing without a trace."""
     if trace is None or not Path(trace).is_file() or not markers:
         return {}

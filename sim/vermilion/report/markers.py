@@ -6,10 +6,13 @@ Counters come from the run's JSON, everything over time from the trace (`marker_
 from vermilion.configuration.config import Config
 from vermilion.configuration.markers import Marker
 from vermilion.profile import marker_image
+from vermilion.simulation.result import MarkerResult, QueueResult, Result, count
 from vermilion.simulation.show import EVENT_TEXT, FLOW_EVENTS
 from vermilion.values.fields import COLOURS
 
 from . import marker_plots, marker_points, plots, tables
+
+NO_MARKER: MarkerResult = {"kind": "none"}
 
 
 def title(m: Marker) -> str:
@@ -24,7 +27,7 @@ def bucket_text(m: Marker) -> str:
     return f"the {first.name} bucket (the trace has no {others[0].name} bucket)"
 
 
-def section(made, config: Config, stats: dict, trace):
+def section(made, config: Config, stats: Result, trace):
     """The whole section on `made` (a Page); nothing where no queue has a marker."""
     by_name = {m.queue: m for m in config.marker}
     markers = {q.at: by_name[q.name] for q in config.queue if q.name in by_name}
@@ -42,7 +45,7 @@ def section(made, config: Config, stats: dict, trace):
             "Without a trace there is nothing over time here: no colours, tokens, or states of flows. Run with --trace or let "
             "the run write the report itself."
         )
-    by_flow = [q for q in stats.get("queues", []) if "flow_events" in q.get("marker", {})]
+    by_flow = [q for q in stats.get("queues", []) if "flow_events" in q.get("marker", NO_MARKER)]
     if by_flow:
         made.part("marker-events", "Events of flows")
         made.body.append(events(by_flow, stats))
@@ -50,10 +53,10 @@ def section(made, config: Config, stats: dict, trace):
     for q in config.queue:
         if q.at in markers:
             made.part(f"marker-{q.index}", f"{q.name}: {title(markers[q.at])}")
-            of_queue(made, q, markers[q.at], queues.get(q.at, {}), seen.get(q.at))
+            of_queue(made, q, markers[q.at], queues.get(q.at), seen.get(q.at))
 
 
-def events(queues: list[dict], stats: dict) -> str:
+def events(queues: list[QueueResult], stats: Result) -> str:
     """Per queue by the model, and in all by the lane's registers (or the model alone)."""
     rows = [[str(q["name"]), *(f"{q['marker']['flow_events'][e]:,}" for e in FLOW_EVENTS)] for q in queues]
     total = stats.get("flow_events")
@@ -63,11 +66,11 @@ def events(queues: list[dict], stats: dict) -> str:
     return tables.table(["queue"], [EVENT_TEXT[e] for e in FLOW_EVENTS], rows)
 
 
-def of_queue(made, queue, m, stats: dict, seen):
-    if not any(map(any, stats.get("colours_in_out", []))):
+def of_queue(made, queue, m, found: QueueResult | None, seen):
+    if found is None or not any(map(any, found.get("colours_in_out", []))):
         made.text("No packet came to this queue.")
         return
-    made.body.append(in_out(stats))
+    made.body.append(in_out(found))
     if seen:
         made.figure(
             f"plot-colours-{queue.index}",
@@ -79,19 +82,19 @@ def of_queue(made, queue, m, stats: dict, seen):
         if not m.by_flow:
             tokens(made, queue, m, seen)
         elif any(flow.points.kept for flow in seen.flows.values()):
-            flow_figure(made, queue, m, stats["marker"], seen)
+            flow_figure(made, queue, m, found["marker"], seen)
     if m.by_flow and m.kind != "nm":
-        flow_table(made, m, stats.get("marker", {}))
+        flow_table(made, m, found.get("marker", NO_MARKER))
 
 
-def in_out(stats: dict) -> str:
+def in_out(found: QueueResult) -> str:
     """Packets by the colour they came with and the one they left with."""
     rows = [
         [tables.coloured(colour), *(f"{n:,}" if n else "" for n in row), f"{sum(row):,}"]
-        for colour, row in zip(COLOURS, stats["colours_in_out"], strict=True)
+        for colour, row in zip(COLOURS, found["colours_in_out"], strict=True)
         if any(row)
     ]
-    policed = [stats["colours"][c].get("policed", {}).get("packets", 0) for c in range(len(COLOURS))]
+    policed = [count(found["colours"][c], "policed")["packets"] for c in range(len(COLOURS))]
     if any(policed):
         rows.append(["of these dropped", *(f"{n:,}" if n else "" for n in policed), f"{sum(policed):,}"])
     return tables.table(["came"], [*(f"left {colour}" for colour in COLOURS), "in all"], rows)
@@ -164,7 +167,7 @@ def label(flow: dict) -> str:
     return f"flow {flow['flow']}: {flow['from']} to {flow['to']}"
 
 
-def flow_figure(made, queue, m, marker: dict, seen):
+def flow_figure(made, queue, m, marker: MarkerResult, seen):
     shown = [f for f in marker["busiest"] if f["flow"] in seen.flows and seen.flows[f["flow"]].points.kept]
     what = "credits left" if m.kind == "wpm" else "A_Y (thick) and L_Y (thin)"
     caption = f"Queue {queue.name}: {what} after each packet of the {len(shown)} flows with most packets"
@@ -189,7 +192,7 @@ def flow_figure(made, queue, m, marker: dict, seen):
         made.details(title, tables.table(left, right, [row for _, row in sorted(rows)]))
 
 
-def flow_table(made, m, marker: dict):
+def flow_table(made, m, marker: MarkerResult):
     if not marker.get("busiest"):
         made.text("No packet of a TCP flow came: neither a SYN nor one with payload.")
         return

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from vermilion.console.narrow import cut
 from vermilion.console.screen import any_glyph
 from vermilion.profile import curves, quantise
+from vermilion.profile.record import QueueRecord
 from vermilion.toolchain import build
 from vermilion.values.fields import COLOURS
 
@@ -140,7 +141,7 @@ def broken(times: list[float], values: list[float], span: float) -> tuple[list[f
     return out_times, out_values
 
 
-def drop_curves(figure_, queue, record: dict, binned: dict):
+def drop_curves(figure_, queue, record: QueueRecord, binned: dict):
     """One queue's curves (p, and the long-run rate of its spacing) with operating points; `binned` as points.collect."""
     axis = figure_.subplots()
     on = [(n, k) for n, c in enumerate(record["colour"]) for k in ("drop", "ecn") if quantise.curve_of(c, k)["on"]]

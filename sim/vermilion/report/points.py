@@ -17,7 +17,8 @@ from pathlib import Path
 
 from vermilion.hardware.formats import AVG_FRAC
 from vermilion.profile.quantise import curve_of
-from vermilion.profile.record import CurveRecord
+from vermilion.profile.record import CurveRecord, Record
+from vermilion.simulation.result import Result
 from vermilion.values.fields import COLOURS
 
 ENQUEUE, MARK, EARLY, FORCED, TAIL, NOBUF, BAD, POLICED = range(8)  # verdicts, docs/architecture.md
@@ -69,7 +70,7 @@ def edges(curve: CurveRecord) -> list[float]:
     return sorted(first | {high + (end - high) * i / 3 for i in range(4)})
 
 
-def collect(record: dict, stats: dict, trace) -> dict[tuple[int, int, str], Binned]:
+def collect(record: Record, stats: Result, trace) -> dict[tuple[int, int, str], Binned]:
     """Bins for each (queue, colour, "drop" or "ecn") with a curve that made decisions."""
     queues = {q["index"]: q for q in record["queues"]}
     out: dict[tuple[int, int, str], Binned] = {}
@@ -108,7 +109,7 @@ def from_trace(path: Path):
                 yield int(row[queue]), own, int(row[average[own]]) / 2**AVG_FRAC, int(row[verdict]), int(row[ecn])
 
 
-def from_samples(stats: dict):
+def from_samples(stats: Result):
     for _time, queue, colour, average, _bytes, _packets, _p, verdict in stats.get("samples", []):
         yield queue, colour, average, verdict, None
 

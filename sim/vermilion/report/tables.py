@@ -2,12 +2,15 @@
 
 import json
 from html import escape
+from typing import Literal
 
 from vermilion.configuration.config import Config
 from vermilion.configuration.markers import FIELDS
 from vermilion.hardware.formats import exact
 from vermilion.profile import quantise
+from vermilion.profile.record import Record
 from vermilion.profile.settings import DEFAULT_QUANTUM
+from vermilion.simulation.result import Outcomes, QueueResult, Result, count
 from vermilion.simulation.show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
 from vermilion.values import units
 from vermilion.values.fields import COLOURS
@@ -35,42 +38,42 @@ def coloured(colour: str) -> tuple[str, str]:
     return colour, INK[colour]
 
 
-def counters(stats: dict) -> list[tuple[dict, str, dict]]:
+def counters(stats: Result) -> list[tuple[QueueResult, str, Outcomes]]:
     """(queue, colour, counters) of all that saw a packet."""
     return [
         (queue, colour, per)
         for queue in stats.get("queues", [])
         for colour, per in zip(COLOURS, queue.get("colours", []), strict=False)
-        if any(per.get(name, {}).get("packets", 0) for name in OUTCOMES)
+        if any(count(per, name)["packets"] for name in OUTCOMES)
     ]
 
 
-def verdicts(stats: dict, what: str) -> str:
+def verdicts(stats: Result, what: Literal["packets", "bytes"]) -> str:
     """Counts by queue and colour; outcomes that no packet had are left out."""
     seen = counters(stats)
-    had = [name for name in OUTCOMES if any(per.get(name, {}).get(what) for _, _, per in seen)]
+    had = [name for name in OUTCOMES if any(count(per, name)[what] for _, _, per in seen)]
     rows = []
     for queue, colour, per in seen:
-        numbers = [per.get(name, {}).get(what, 0) for name in had]
+        numbers = [count(per, name)[what] for name in had]
         rows.append([str(queue["name"]), coloured(colour), *(f"{n:,}" if n else "" for n in numbers)])
     return table(["queue", "colour"], [OUTCOME_TEXT.get(name, name) for name in had], rows)
 
 
-def losses(stats: dict) -> str:
+def losses(stats: Result) -> str:
     return table(["queue"], LOSSES, loss_rows(stats))
 
 
 def quantile(classes: list, share: float) -> int:
     """The end of the class in which the quantile lies."""
-    left = share * sum(count for _, count in classes)
-    for start, count in classes:
-        left -= count
+    left = share * sum(packets for _, packets in classes)
+    for start, packets in classes:
+        left -= packets
         if left <= 0:
             return class_end(start)
     return 0
 
 
-def latencies(queues: list[dict]) -> str:
+def latencies(queues: list[QueueResult]) -> str:
     rows = []
     for q in queues:
         longest = q["latency_max_ns"]
@@ -164,7 +167,7 @@ def as_asked(config: Config) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-def as_held(record: dict) -> str:
+def as_held(record: Record) -> str:
     """The record of docs/hardware-configuration.md, a queue a line."""
     held = {key: value for key, value in record.items() if key != "queues"}
     lines = [json.dumps(held)] + [json.dumps(queue) for queue in record["queues"]]

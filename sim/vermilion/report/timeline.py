@@ -6,12 +6,13 @@ Times are whole nanoseconds since the run's start. A null in a line is a break.
 import math
 
 from vermilion.profile.quantise import curve_of
+from vermilion.profile.record import QueueRecord
 from vermilion.values.fields import COLOURS
 
 from .plots import EVENTS_MAX, INK, LINES_MAX, VERDICT_MARKS, broken, scaled_time, thinned
 
 
-def data(record: dict, samples: list, events: list, start_ns: int, longest_ns: int) -> dict:
+def data(record: QueueRecord, samples: list, events: list, start_ns: int, longest_ns: int) -> dict:
     """`record`, samples and events are this queue's; the time axis is as long as the run."""
     packets = bool(record["unit"])
     scale, unit = scaled_time(longest_ns)

@@ -4,7 +4,9 @@ Reads the run's JSON (sim/harness/results.h). Losses by the AQM are early and fo
 free cell, and frames that found no place at an input; other losses are damaged frames and those that a marker dropped.
 """
 
-from typing import Any, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
+
+from .result import Result, count
 
 LOPSIDED = 0.85  # of the IP packets in one queue
 AQM, LIMITS, OTHER = ("early", "forced", "evicted"), ("tail", "nobuf"), ("bad", "policed")
@@ -23,13 +25,13 @@ class Figures(TypedDict):
     congested: NotRequired[float]
 
 
-def total(result: dict[str, Any], *outcomes: str, of: str = "packets") -> int:
+def total(result: Result, *outcomes: str, of: Literal["packets", "bytes"] = "packets") -> int:
     """Packets (or bytes) of all queues and colours with one of the outcomes."""
     every = (per for queue in result.get("queues", []) for per in queue.get("colours", []))
-    return sum(per.get(name, {}).get(of, 0) for per in every for name in outcomes)
+    return sum(count(per, name)[of] for per in every for name in outcomes)
 
 
-def figures(result: dict[str, Any], rate: int | None = None) -> Figures:
+def figures(result: Result, rate: int | None = None) -> Figures:
     """Counts of frames; with the port's `rate` in bit/s and a run that lasted, `used` and `congested` as shares of its time."""
     left_out = sum(lost["packets"] for lost in result.get("lost", []))
     found: Figures = {
@@ -55,7 +57,7 @@ def share(part: float) -> str:
     return "over 99 %" if part < 1 and shown == "100" else f"{shown} %"
 
 
-def lines(result: dict[str, Any], rate: int | None = None, queues: int = 0) -> list[str]:
+def lines(result: Result, rate: int | None = None, queues: int = 0) -> list[str]:
     """The digest, at most 80 characters a line for up to 10 million frames; `queues` of the configuration."""
     seen = figures(result, rate)
     lost = seen["aqm"] + seen["limits"] + seen["other"]
@@ -72,7 +74,7 @@ def lines(result: dict[str, Any], rate: int | None = None, queues: int = 0) -> l
     return out
 
 
-def lopsided(result: dict[str, Any]) -> str | None:
+def lopsided(result: Result) -> str | None:
     """Whose DSCPs lead nearly all IP packets to one queue, in words; None where they do not, or where DSCPs were given by rule or flow."""
     counts: dict[int, int] = {}
     most = every = 0

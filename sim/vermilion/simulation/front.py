@@ -12,6 +12,8 @@ from vermilion.configuration.egresses import Asked
 from vermilion.values import units
 from vermilion.values.fields import UserError
 
+from .result import Result
+
 F = TypeVar("F", bound=Callable[..., Any])
 SPLIT_MIN, SPLIT_MAX = 48, 9600  # TCP payload bytes of a segment; sim/harness/options.cpp
 BY_MTU = "mtu"
@@ -91,7 +93,7 @@ def arguments(held: dict[str, Any] | None, split: int | None, place: Callable[[]
     return found
 
 
-def rule_rows(result: dict[str, Any], config: Asked | None) -> list[list[Any]]:
+def rule_rows(result: Result, config: Asked | None) -> list[list[Any]]:
     """A row for each rule of a run: its number and name or action, the DSCP it gives, and what it matched."""
     rows = []
     for number, (rule, counts) in enumerate(
@@ -103,7 +105,7 @@ def rule_rows(result: dict[str, Any], config: Asked | None) -> list[list[Any]]:
     return rows
 
 
-def lines(result: dict[str, Any]) -> list[str]:
+def lines(result: Result) -> list[str]:
     """A sentence for each thing that was done, at most 80 characters."""
     found = []
     if split := result.get("split"):

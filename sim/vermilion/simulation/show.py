@@ -23,6 +23,8 @@ from vermilion.values import units
 from vermilion.values.fields import COLOURS
 
 from . import digest, front
+from . import result as results
+from .result import Check, Replay, Result, count
 from .simulate import Progress, Warn
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
@@ -183,20 +185,24 @@ def legal() -> str:
     )
 
 
-def failures(result: dict[str, Any]) -> list[str]:
+def failures(result: Result) -> list[str]:
     """A sentence for each kind of defect that a run found in the lane; none after a good run."""
-    replay, found = result.get("replay", {}), []
-    first = f" First: {replay['first_disagreement']}" if replay.get("first_disagreement") else ""
-    for name, agreed in (("decisions", "agreed"), ("refreshes", "refreshes_agreed")):
-        wrong = replay.get(name, 0) - replay.get(agreed, 0)
-        if wrong:
-            found.append(f"The model disagrees on {wrong:,} of {replay[name]:,} {name}.{first}")
-            first = ""
+    found = []
+    replay = result.get("replay")
+    if replay:
+        first = f" First: {replay['first_disagreement']}" if replay.get("first_disagreement") else ""
+        for name, of, agreed in (
+            ("decisions", replay["decisions"], replay["agreed"]),
+            ("refreshes", replay.get("refreshes", 0), replay.get("refreshes_agreed", 0)),
+        ):
+            if of != agreed:
+                found.append(f"The model disagrees on {of - agreed:,} of {of:,} {name}.{first}")
+                first = ""
     for check, text in {"accounting": "The accounting of frames", **CHECKS}.items():
-        errors = result.get(check, {}).get("errors")
+        seen = results.check(result, check)
         # A wrong victim is a disagreement of its decision, too.
-        if errors and not (check == "victims" and first_told(replay, result[check])):
-            found.append(f"{text} has {errors:,} errors. First: {result[check].get('first_error')}")
+        if seen and seen["errors"] and not (check == "victims" and first_told(replay, seen)):
+            found.append(f"{text} has {seen['errors']:,} errors. First: {seen.get('first_error')}")
     return found
 
 
@@ -208,9 +214,9 @@ CHECKS = {
 }
 
 
-def first_told(replay: dict[str, Any], check: dict[str, Any]) -> bool:
+def first_told(replay: Replay | None, check: Check) -> bool:
     """Whether the replay's sentence is this check's, so that it has been told."""
-    return replay.get("first_disagreement") == check.get("first_error")
+    return replay is not None and replay.get("first_disagreement") == check.get("first_error")
 
 
 def with_progress(action: Callable[[Progress, Warn], object], warnings: list[str], label: str = "simulating") -> None:
@@ -259,7 +265,7 @@ def warning(text: str, limit: int | None = None) -> str:
     return f"{text} ({meaning(name, limit)})" if name in WARNINGS and count else text
 
 
-def statistics(screen: Console, result: dict[str, Any], config: Asked | None = None) -> None:
+def statistics(screen: Console, result: Result, config: Asked | None = None) -> None:
     """The digest, a table per queue and colour, and the run's figures, in 80 columns."""
     told = digest.lines(result, port_rate(config), len(config.queue)) if config else digest.lines(result)
     for line in told:
@@ -284,9 +290,9 @@ def statistics(screen: Console, result: dict[str, Any], config: Asked | None = N
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")
-    if all(result.get(check, {"errors": 0})["errors"] == 0 for check in ("accounting", *CHECKS)):
-        if "accounting" in result:
-            screen.print("every frame is accounted for")
+    checks = [results.check(result, check) for check in ("accounting", *CHECKS)]
+    if "accounting" in result and not any(seen and seen["errors"] for seen in checks):
+        screen.print("every frame is accounted for")
     figures = [f"{result['clocks']:,} clocks"] if "clocks" in result else []
     figures += [f"{result['packets_per_second']:,.0f} packets/s simulated"] if "packets_per_second" in result else []
     if figures:
@@ -300,18 +306,18 @@ def several(
         screen.print(made)
 
 
-def outcome_rows(result: dict[str, Any]) -> list[list[Any]]:
+def outcome_rows(result: Result) -> list[list[Any]]:
     """Packets by outcome, a row for each queue and colour that saw one."""
     rows = []
     for queue in result.get("queues", []):
         for colour, per in zip(COLOURS, queue.get("colours", []), strict=False):
-            numbers = [per.get(name, {}).get("packets", 0) for name in OUTCOMES]
+            numbers = [count(per, name)["packets"] for name in OUTCOMES]
             if any(numbers):
                 rows.append([str(queue.get("name", queue.get("index"))), colour, *numbers])
     return rows
 
 
-def marked_rows(result: dict[str, Any]) -> list[list[Any]]:
+def marked_rows(result: Result) -> list[list[Any]]:
     """Packets by the colour that they came with and the one that the queue's marker gave, where a marker changed one."""
     rows = []
     for queue in result.get("queues", []):
@@ -323,12 +329,12 @@ def marked_rows(result: dict[str, Any]) -> list[list[Any]]:
     return rows
 
 
-def has_distances(result: dict[str, Any]) -> bool:
+def has_distances(result: Result) -> bool:
     """Whether a lost packet had travelled a hop, or another could have been dropped in its stead."""
     return any(queue.get("wasted_hops") or queue.get("push_outs") for queue in result.get("queues", []))
 
 
-def loss_rows(result: dict[str, Any]) -> list[list[str]]:
+def loss_rows(result: Result) -> list[list[str]]:
     """Of each queue that lost a packet: how far those with a distance had come, and how often another than the arriving one was the victim."""
     rows = []
     for queue in result.get("queues", []):
@@ -339,8 +345,8 @@ def loss_rows(result: dict[str, Any]) -> list[list[str]]:
         slots = queue["wasted_hops"]
         evicted = sum(per["evicted"]["packets"] for per in queue["colours"])
         mean = f"{slots / known:.3g}" if known else ""
-        counts = [slots, *(queue[name] for name in ("push_outs", "stale") if name in queue)]
-        cells = [f"{n:,}" for n in counts] + [""] * (3 - len(counts))
+        counts = [slots, queue.get("push_outs"), queue.get("stale")]
+        cells = ["" if n is None else f"{n:,}" for n in counts]
         rows.append([str(queue["name"]), f"{known + others:,}", f"{evicted:,}", f"{others:,}", mean, *cells])
     return rows
 
@@ -348,12 +354,12 @@ def loss_rows(result: dict[str, Any]) -> list[list[str]]:
 LOSSES = ["lost", "of them evicted", "without a distance", "mean distance", "wasted hops", "push-outs", "stale"]
 
 
-def flow_rows(result: dict[str, Any]) -> list[list[Any]]:
+def flow_rows(result: Result) -> list[list[Any]]:
     """What happened to the flows of each queue with 3CPM, WPM or APM, and in all as the engine counts it."""
     rows = []
     for queue in result.get("queues", []):
-        marker = queue.get("marker", {})
-        if "flow_events" in marker:
+        marker = queue.get("marker")
+        if marker and "flow_events" in marker:
             counts = [marker["flows"], *(marker["flow_events"][name] for name in FLOW_EVENTS)]
             rows.append([str(queue["name"]), marker["kind"], *counts])
     total = result.get("flow_events", {})

@@ -1,0 +1,128 @@
+"""The types of a run's result, the JSON file of `--stats-json`. sim/harness/results.h explains each name, and flow_book.h those of flows."""
+
+from typing import Any, NotRequired, TypedDict
+
+
+class Count(TypedDict):
+    packets: int
+    bytes: int
+
+
+Outcomes = dict[str, Count]  # of one colour: arrived, enqueued, marked, ..., evicted
+Pairs = list[tuple[int, int]]  # (value, packets), by value
+Events = dict[str, int]  # of flow markers, by name
+
+
+class MarkerResult(TypedDict):
+    """`kind` is the configuration's word; the rest is of markers by flow."""
+
+    kind: str
+    flow_events: NotRequired[Events]
+    flows: NotRequired[int]
+    busiest: NotRequired[list[dict[str, Any]]]
+
+
+class QueueResult(TypedDict):
+    """`colours_in_out`: packets by the colour that they came with and the one that the marker gave. Times in ns."""
+
+    index: int
+    name: str
+    colours: list[Outcomes]
+    colours_in_out: NotRequired[list[list[int]]]
+    dscps: NotRequired[Pairs]
+    not_ip: NotRequired[int]
+    latency: Pairs
+    latency_max_ns: int
+    highest_backlog_bytes: int
+    highest_backlog_packets: int
+    lost_by_distance: NotRequired[Pairs]
+    wasted_hops: int
+    lost_without_distance: NotRequired[int]
+    push_outs: NotRequired[int]
+    stale: NotRequired[int]
+    victims_by_distance: NotRequired[Pairs]
+    marker: NotRequired[MarkerResult]
+
+
+class Replay(TypedDict):
+    """Decisions and refreshes of an average that the model computed again, and how many of them agree."""
+
+    decisions: int
+    agreed: int
+    refreshes: int
+    refreshes_agreed: int
+    first_disagreement: str
+
+
+class Check(TypedDict):
+    errors: int
+    first_error: str
+
+
+class Split(TypedDict):
+    payload_bytes: int
+    frames: int
+    segments: int
+    whole: int
+
+
+class Matched(TypedDict):
+    """Frames that a rule took; of these, those whose DSCP changed, and those without an IP header."""
+
+    dscp: NotRequired[int]
+    matched: int
+    changed: int
+    not_ip: int
+
+
+class Result(TypedDict, total=False):
+    """What a run found. `seconds` is time of the lane; what the engine does not measure is absent."""
+
+    engine: str
+    preset: str
+    packets: int
+    bytes: int
+    clocks: int
+    seconds: float
+    wall_seconds: float
+    cpu_seconds: float
+    packets_per_second: float
+    clocks_per_second: float
+    input_stalled_clocks: int
+    capture_start_ns: int
+    lane_start_ns: int
+    span_ns: int
+    waited_ns: int
+    queues: list[QueueResult]
+    samples: list[list[Any]]
+    sample_every: int
+    events: list[list[Any]]
+    event_every: int
+    lost: list[Count]
+    flow_events: Events
+    replay: Replay
+    accounting: Check
+    victims: Check
+    counters: Check
+    stream: Check
+    warnings: dict[str, int]
+    split: Split
+    rules: list[Matched]
+    unmatched: int
+    spread: Matched
+
+
+def check(result: Result, name: str) -> Check | None:
+    """What a check of the run found: accounting, victims, counters or stream."""
+    found = {
+        "accounting": result.get("accounting"),
+        "victims": result.get("victims"),
+        "counters": result.get("counters"),
+        "stream": result.get("stream"),
+    }
+    return found[name]
+
+
+def count(outcomes: Outcomes, name: str) -> Count:
+    """Packets and bytes of an outcome; an outcome that is not there had none."""
+    return outcomes.get(name, {"packets": 0, "bytes": 0})
