@@ -22,7 +22,7 @@ from pathlib import Path
 
 from vermilion.toolchain import build, chisel
 
-from . import area_data
+from . import area_data, circuit
 
 PAGE = build.ROOT / "docs" / "results" / "area.md"
 PINS = build.ROOT / "fpga" / "resources.toml"
@@ -137,11 +137,11 @@ def digest_of_sources(name: str = "lane") -> str:
     return chisel.key(sources)
 
 
-def digests_of_verilog(names, say=build.quiet) -> dict:
-    """{design: what its SystemVerilog is now}: a figure of the same Verilog is one of now, whatever else has changed in the sources."""
+def circuits(names, say=build.quiet) -> dict:
+    """{design: digest of the circuit that the sources give now}: a figure of the same circuit holds, whatever else has changed in the sources."""
     with build.locked("area.lock"):
         system_verilog(list(names), say)
-    return {name: build.digest((WORK / name).glob("*.sv"))[:12] for name in names}
+    return {name: circuit.digest(WORK / name, DESIGNS[name][0]) for name in names}
 
 
 def is_fresh(stamp: Path, key: str) -> bool:
@@ -251,10 +251,10 @@ def flow() -> str:
 
 def publish(result: dict, say=build.quiet):
     """Writes the page and the pins: the designs measured now, and of the others what was published before."""
-    now = digests_of_verilog(SHOWN, say)
+    now = circuits(SHOWN, say)
     before = {name: row for name, row in pins().items() if name in SHOWN} if PINS.exists() else {}
     measured = set(result)
-    result = {name: row | {"verilog": now[name], "flow": flow()} for name, row in result.items() if name in SHOWN}
+    result = {name: row | {"circuit": now[name], "flow": flow()} for name, row in result.items() if name in SHOWN}
     result = {name: result.get(name) or before[name] for name in SHOWN if name in result or name in before}
 
     found = {name: area_data.memories(synthesise(name, "xcup", say), LUTRAM) for name in CARDS if name in measured}
@@ -265,7 +265,7 @@ def publish(result: dict, say=build.quiet):
             cards += f"The memories of `{name}`, without tables of constants, and what an XCKU3P has:\n\n{area_data.table(data[name]['memories'], XCKU3P)}\n"
 
     def is_new(name):
-        return (result[name].get("verilog"), result[name].get("flow")) == (now[name], flow())
+        return (result[name].get("circuit"), result[name].get("flow")) == (now[name], flow())
 
     def what(name):
         return DESIGNS[name][1] + ("" if is_new(name) else " *")
@@ -315,7 +315,7 @@ So 13 to 18 % more LUTs there, where LUTs are chosen in one round, and not in th
 RTL holds the address: too many flip-flops are counted there. The flow packs no registers into multipliers; how many an xc7 build packs
 stands in "of it in DSPs", for the single blocks alone. It was not placed, routed or run in a device.
 
-Rows with a star are of other Verilog than the sources give now, or of an earlier flow. These were measured with the time-multiplexed blocks that
+Rows with a star are of another circuit than the sources give now, or of an earlier flow; new names alone make no other circuit. These were measured with the time-multiplexed blocks that
 [decision 18](../decisions/0018-one-form-of-every-block.md) removed: the 10G lanes without markers and the one of 2,048 cells.
 
 ## Single blocks
@@ -354,7 +354,7 @@ More than the blocks alone: what feeds them goes too (addresses and ports of eac
         "# A change that costs or saves more than the tolerance shows here, in the same commit.\n\ntolerance = 0.02\n"
     )
     for name, row in result.items():
-        text += f'\n[{name}]\nverilog = "{row.get("verilog", "earlier")}"\nflow = "{row.get("flow", "earlier")}"\n'
+        text += f'\n[{name}]\ncircuit = "{row.get("circuit", "earlier")}"\nflow = "{row.get("flow", "earlier")}"\n'
         text += "".join(f"{figure} = {row[figure]:g}\n" for figure in FIGURES if row[figure] < 1e6)
         text += "".join(f"{figure} = {int(row[figure])}\n" for figure in FIGURES if row[figure] >= 1e6)
     PINS.write_text(text)

@@ -1,8 +1,8 @@
 """What `vermilion area --publish` writes beside its page: docs/results/area.json, and the table of a card's memories.
 
-    {design: {lut, ff, bram36, uram, dsp, verilog, flow}, and of cards memories: [{words, bits, number, bram36, uram, lut}]}
+    {design: {lut, ff, bram36, uram, dsp, circuit, flow}, and of cards memories: [{words, bits, number, bram36, uram, lut}]}
 
-`bits` are those of a word; the rest is of all memories of that shape together. `verilog` names the sources, `flow` how they were synthesised, as in fpga/resources.toml.
+`bits` are those of a word; the rest is of all memories of that shape together. `circuit` is the digest of the circuit (circuit.py), `flow` how they were synthesised, as in fpga/resources.toml.
 """
 
 import collections
@@ -66,12 +66,12 @@ def write(place: Path, result: dict[str, dict], found: dict[str, list[dict]]) ->
     for name, row in result.items():
         out[name] = {kind: row[kind] for kind in ("lut", "ff")} | {"bram36": row["bram"]}
         out[name] |= {kind: row[kind] for kind in ("uram", "dsp")} | {
-            key: row.get(key, "earlier") for key in ("verilog", "flow")
+            key: row.get(key, "earlier") for key in ("circuit", "flow")
         }
         kept = before.get(name, {})
         if name in found:
             out[name]["memories"] = found[name]
-        elif "memories" in kept and kept["verilog"] == out[name]["verilog"]:
+        elif "memories" in kept and kept["circuit"] == out[name]["circuit"]:
             out[name]["memories"] = kept["memories"]
     place.write_text(json.dumps(out, indent=1) + "\n")
     return out

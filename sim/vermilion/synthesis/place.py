@@ -50,7 +50,7 @@ def lane(seed: int, note) -> dict:
     with build.locked("area.lock"):
         area.system_verilog([DESIGN], note)
     area.synthesise(DESIGN, "ecp5", note)
-    return routed(area.WORK / DESIGN, seed, note) | {"verilog": area.digests_of_verilog([DESIGN])[DESIGN]}
+    return routed(area.WORK / DESIGN, seed, note) | {"circuit": area.circuits([DESIGN])[DESIGN]}
 
 
 def anchor(sources: list[Path], top: str, seed: int, note) -> dict:

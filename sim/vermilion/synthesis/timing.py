@@ -188,11 +188,11 @@ def publish(result: dict, count: int, say=build.quiet):
     data = PAGE.with_suffix(".json")
     rows = json.loads(data.read_text()) if data.exists() else {}
     delays, used = tomllib.loads(area.DELAYS.read_text()), area.flow()
-    now = area.digests_of_verilog([name for name in rows | result if name in area.DESIGNS], say)
+    now = area.circuits([name for name in rows | result if name in area.DESIGNS], say)
     for name, found in result.items():
         rows[name] = {
             "what": "a public core, as an anchor",  # if it is none of ours
-            "verilog": now.get(name, ""),
+            "circuit": now.get(name, ""),
             "flow": used,
             "ns": grades(found, delays),
             "over": sum(path["ns"] > LIMIT_NS for path in found),
@@ -203,7 +203,7 @@ def publish(result: dict, count: int, say=build.quiet):
     data.write_text(json.dumps(rows, indent=1) + "\n")
     parts = []
     for name, row in rows.items():
-        old = "" if row.get("verilog") == now.get(name, "") else ", other Verilog than the sources give now"
+        old = "" if row.get("circuit") == now.get(name, "") else ", another circuit than the sources give now"
         old += "" if row.get("flow") == used else ", by an earlier flow"
         other = "".join(f" ({ns:.2f} in {grade})" for grade, ns in row.get("ns", {}).items() if grade != GRADE)
         parts.append(f"## {name}: {row['what']}{old}\n")
