@@ -5,8 +5,10 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.IpStart
 
-/** One AXI-Stream beat; `keep` is contiguous from lane 0 and full but on the last beat. `bad` counts at `last`, on the way in `user` too; on the
-  * way out all beats of a frame have its `user`.
+/** One AXI-Stream beat.
+  *
+  * `keep` is contiguous from lane 0, and full on all beats but the last. `bad` is valid at `last`. At an ingress, `user` is also valid only at
+  * `last`. At an egress, all beats of a frame carry its `user`.
   */
 class AxisBeat(val dataBits: Int, val userBits: Int = 0) extends Bundle {
   val data = UInt(dataBits.W)
@@ -24,18 +26,18 @@ object Colour {
   val Red = 2
 }
 
-/** What a packet's headers say. Byte offsets count from the frame's first byte. */
+/** The parsed header fields of a packet. Byte offsets count from the frame's first byte. */
 class Headers extends Bundle {
-  val isPtpType = Bool() // EtherType 0x88f7, IEEE 1588 over Ethernet; no IP then
+  val isPtpType = Bool() // EtherType 0x88f7, IEEE 1588 over Ethernet: not IP
   val isIp4 = Bool()
   val isIp6 = Bool()
   val l3Offset = UInt(6.W) // 14, 18 or 22: start of the IP header
   val vlan = UInt(24.W) // VLAN IDs, 12 bits each: inner or only tag low, outer tag high; 0: no tag, or a priority tag
-  val ipBytes = UInt(16.W) // length of the IP packet as its header has it, saturating; 0: not said, or not IP
+  val ipBytes = UInt(16.W) // length of the IP packet by its header, saturating; 0: not given, or not IP
   val dscp = UInt(6.W)
   val ecn = UInt(2.W)
   val ttl = UInt(8.W)
-  val proto = UInt(8.W) // transport protocol, behind IPv6 extension headers
+  val proto = UInt(8.W) // transport protocol, after IPv6 extension headers
   val hasPorts = Bool() // TCP or UDP, first fragment, ports within the frame
   val srcPort = UInt(16.W)
   val dstPort = UInt(16.W)
@@ -51,19 +53,19 @@ class Headers extends Bundle {
   val dstAddr = UInt(128.W)
 }
 
-/** The record of a packet from ingress to the policy pipeline, one beat a frame. `cells` cells are linked from `headCell`; 0 means none was taken. */
+/** The record of a packet from ingress to the policy pipeline, one per frame. `cells` cells are linked from `headCell`; 0: no cell is allocated. */
 class PacketDescriptor(p: LaneParams) extends Bundle {
   val input = UInt(p.inputBits.W)
   val lenBytes = UInt(PktLenBits.W) // saturating
   val headCell = UInt(p.cellBits.W)
   val cells = UInt(p.chainBits.W)
-  val bad = Bool() // came with bad set, or with a `keep` that breaks the contract
+  val bad = Bool() // arrived with `bad` set, or with an illegal `keep`
   val noBuffer = Bool() // no free cell, or longer than maxFrameBytes
   val user = UInt(p.userBits.W)
   val headers = new Headers
 }
 
-/** What an ingress says of a frame at its end; the headers join it in the arbiter. Fields as in [[PacketDescriptor]]. */
+/** The record that an ingress gives at a frame's end. The arbiter adds the headers. Fields are as in [[PacketDescriptor]]. */
 class FrameEnd(p: LaneParams) extends Bundle {
   val lenBytes = UInt(PktLenBits.W)
   val headCell = UInt(p.cellBits.W)
@@ -71,7 +73,7 @@ class FrameEnd(p: LaneParams) extends Bundle {
   val bad = Bool()
   val noBuffer = Bool()
   val user = UInt(p.userBits.W)
-  val parsed = Bool() // false: its head found no turn, and nothing is known of its headers
+  val parsed = Bool() // false: the parser did not receive its head, so its headers are unknown
 }
 
 /** A cell that asks for its turn: it goes to the buffer, if there is room for it, and past the parser, if it is one of a frame's first two. */
@@ -87,7 +89,7 @@ class IngressCell(p: LaneParams) extends Bundle {
 /** Verdict codes, `docs/architecture.md`. */
 object Verdict {
 
-  /** Does the packet go into its queue? */
+  /** True if the packet is enqueued. */
   def admits(verdict: UInt): Bool = verdict === Enqueue.U || verdict === Mark.U
 
   val Enqueue = 0
@@ -101,7 +103,7 @@ object Verdict {
   val Bits = 3
 }
 
-/** A chain of linked cells that goes back to the free list. */
+/** A chain of linked cells that returns to the free list. */
 class Chain(p: LaneParams) extends Bundle {
   val head = UInt(p.cellBits.W)
   val cells = UInt(p.chainBits.W) // at least 1
@@ -125,13 +127,13 @@ class QueueEntry(p: LaneParams) extends Bundle {
   val ttlOptionAt = UInt(4.W)
 }
 
-/** A packet to put at the tail of a queue. */
+/** A request to append a packet to the tail of a queue. */
 class EnqueueRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val queueEntry = new QueueEntry(p)
 }
 
-/** A packet that has left its queue: for the wire, or discarded (`flushed`). */
+/** A packet that has left its queue, to be sent or discarded (`flushed`). */
 class Departure(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
@@ -140,7 +142,7 @@ class Departure(p: LaneParams) extends Bundle {
   val flushed = Bool()
 }
 
-/** A write of one 64-byte cell, and of the link that leads to it from the packet's cell before. */
+/** A write of one 64-byte cell, and of the link to it from the packet's previous cell. */
 class CellWrite(p: LaneParams) extends Bundle {
   val cell = UInt(p.cellBits.W)
   val data = UInt((CellBytes * 8).W) // byte 0 of the frame in bits 7..0

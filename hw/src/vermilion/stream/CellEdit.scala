@@ -6,11 +6,13 @@ import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
 import vermilion.parse.TtlOption
 
-/** What is written over a cell's bytes while it leaves, a beat at a time, so that no more than a beat has anything to choose from.
+/** Overwrites bytes of a cell, beat by beat, as the egress sends it.
+  *
+  * The edit works on one beat at a time, so only the bytes of one beat need multiplexers.
   *
   * The IP header begins at one of `CellEdit.Offsets`. Its first two bytes (version, IHL and TOS, or version and traffic class) become `traffic`, and
   * bytes 10 and 11 `checksum`; four bytes from `padStart` on become padding, four NOPs in IPv4 (RFC 791) and a PadN of four bytes in IPv6 (RFC 8200).
-  * The padding may lie across two cells, or in a packet's second: `padStart` counts from this cell's first byte, modulo 128.
+  * The padding may span two cells, or be in a packet's second cell: `padStart` counts from this cell's first byte, modulo 128.
   */
 class CellEdit extends Bundle {
   val place = UInt(2.W) // of the IP header among CellEdit.Offsets
@@ -52,14 +54,14 @@ class CellEdit extends Bundle {
 
 object CellEdit {
 
-  /** Where an IP header can begin: behind no VLAN tag, one, or two. */
+  /** Byte offsets at which an IP header can begin: after no VLAN tag, one, or two. */
   val Offsets: Seq[Int] = Seq(14, 18, 22)
 
   /** Twice a cell's bytes. */
   val StartBits: Int = log2Ceil(2 * CellBytes)
 }
 
-/** A cell on the way out, with what is to be written over it. */
+/** A cell at the egress, with its edit. */
 class SentCell extends OutCell {
   val edit = new CellEdit
 }

@@ -10,25 +10,25 @@ class GatheredCell(userBits: Int) extends Bundle {
   val first = Bool() // the frame's cell 0
   val second = Bool() // the frame's cell 1
   val last = Bool()
-  val bad = Bool() // counts at last
-  val user = UInt(userBits.W) // counts at last
-  val cut = Bool() // of a frame whose beginning went with a reset
+  val bad = Bool() // valid at last
+  val user = UInt(userBits.W) // valid at last
+  val cut = Bool() // of a frame that lost its beginning to a reset
   val tooLong = Bool() // lenBytes is over maxFrameBytes
   val lenBytes = UInt(PktLenBits.W) // the frame's bytes up to this cell's end, saturating
 }
 
-/** Puts AXI-Stream beats together into 64-byte cells; a frame always begins a new cell.
+/** Gathers AXI-Stream beats into 64-byte cells. A frame always begins a new cell.
   *
-  * Latency: one clock from the beat that completes a cell to the cell. Rate: a beat a clock.
-  * A beat whose `keep` breaks the contract (a hole, no byte at all, or not full before the last) makes the frame bad;
-  * a beat before the last counts as full whatever `keep` says.
-  * It says which frames are longer than `maxFrameBytes`, and drops nothing.
+  * Latency: one cycle from the beat that completes a cell to the cell. Rate: one beat per cycle.
+  * An illegal `keep` (a hole, no byte, or not full before the last beat) makes the frame bad.
+  * Every beat before the last counts as full, whatever its `keep`.
+  * The module flags frames longer than `maxFrameBytes` and drops nothing.
   */
 class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(dataBits, userBits)))
-    val cut = Input(Bool()) // goes with `in`, the same for all beats of a frame
-    val inBytes = Output(UInt(log2Ceil(dataBits / 8 + 1).W)) // of `in` that count
+    val cut = Input(Bool()) // accompanies `in`, the same for all beats of a frame
+    val inBytes = Output(UInt(log2Ceil(dataBits / 8 + 1).W)) // valid bytes of `in`
     val out = Decoupled(new GatheredCell(userBits))
   })
 
@@ -37,7 +37,7 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
   private val advance = !io.out.valid || io.out.ready
   io.in.ready := advance
 
-  // ---- The beat, its bytes counted ------------------------------------------------------------------------------
+  // ---- Bytes of the beat ----------------------------------------------------------------------------------------
   private val beat = io.in.bits
   private val keep = beat.keep
   private val ends = VecInit(Seq.tabulate(beatBytes)(i => keep(i) && (if (i + 1 < beatBytes) !keep(i + 1) else true.B)))
@@ -46,16 +46,16 @@ class CellGather(dataBits: Int, maxFrameBytes: Int, userBits: Int = 0) extends M
   private val bytes = Mux(beat.last, OHToUInt(ends.asUInt) +& 1.U, beatBytes.U)
   io.inBytes := bytes
 
-  // ---- Its place in the cell --------------------------------------------------------------------------------------
+  // ---- Position in the cell ---------------------------------------------------------------------------------------
   private val slot = RegInit(0.U(log2Ceil(beats).max(1).W))
   private val cellIndex = RegInit(0.U(2.W)) // 0, 1, then 2 for all others
-  // Of the frame, saturating: where the top bit is set its length is.
+  // Beats of the frame so far, saturating: when the top bit is set, the length is saturated.
   private val beatsBefore = RegInit(0.U((PktLenBits - log2Ceil(beatBytes) + 1).W))
   private val frameBad = RegInit(false.B)
 
   private val take = io.in.fire
   private val complete = beat.last || slot === (beats - 1).U
-  // What is known of `keep` comes late. All beats before are whole, so it chooses between two counts, and nothing is added behind it.
+  // The byte count of `keep` is known late. All earlier beats are full, so it selects one of two counts, and no adder follows it.
   private val (top, laneBits) = (PktLenBits - log2Ceil(beatBytes), log2Ceil(beatBytes))
   private val beatsWith = Mux(beatsBefore(top), beatsBefore, beatsBefore + 1.U)
   private val whole = Mux(bytes(laneBits), beatsWith, beatsBefore)

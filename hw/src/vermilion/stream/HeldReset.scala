@@ -3,8 +3,9 @@ package vermilion.stream
 import chisel3._
 import chisel3.util._
 
-/** One register between the reset at a block's port and that of its inside. It is set when power comes, as registers of AMD's devices can be, so the inside begins with
-  * a clock of reset.
+/** Registers the reset of a block's port for the block's internal logic.
+  *
+  * The register is 1 at power-up, which AMD devices support. So the internal logic starts with one cycle of reset.
   */
 class HeldReset extends ExtModule {
   val clock = IO(Input(Clock()))
@@ -22,12 +23,14 @@ class HeldReset extends ExtModule {
   )
 }
 
-/** A reset that is timed like everything else: a block's inside begins and ends its reset a clock behind the port's. In the clock behind the port's reset the block must
-  * take nothing, as it would be lost, and give nothing, as that is of before: its ports are gated ([[gate]]).
+/** Delays a block's reset by one register, so that its path is timed like any other.
+  *
+  * The internal reset begins and ends one cycle after the reset of the port. In the cycle after the port's reset the block must accept nothing,
+  * because it would be lost. It must also output nothing, because its state is from before the reset. So its ports are gated ([[gate]]).
   */
 object HeldReset {
 
-  /** The reset of the inside, from the reset at the port. */
+  /** The internal reset, from the reset at the port. */
   def apply(clock: Clock, reset: Reset): Bool = {
     val register = Module(new HeldReset)
     register.clock := clock
@@ -35,7 +38,7 @@ object HeldReset {
     register.held
   }
 
-  /** What goes by a port, into the block or out of it, and nothing while `held`. */
+  /** Passes transfers of a port, into the block or out of it, and blocks them while `held`. */
   def gate[T <: Data](in: DecoupledIO[T], held: Bool): DecoupledIO[T] = {
     val out = Wire(chiselTypeOf(in))
     out.bits := in.bits

@@ -4,40 +4,41 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats._
 
-/** A cell on the way out: byte 0 in bits 7..0. All but a frame's last cell have 64 bytes. */
+/** A cell at the egress: byte 0 in bits 7..0. All but a frame's last cell have 64 bytes. */
 class OutCell extends Bundle {
   val data = UInt((CellBytes * 8).W)
   val first = Bool()
   val last = Bool()
-  val bytes = UInt(7.W) // 1 to 64; counts at last, taken as 64 before it
+  val bytes = UInt(7.W) // 1 to 64; valid at last, taken as 64 before it
 }
 
-/** Cells to AXI-Stream beats, with their edits, `keep` contiguous, `bad` never set; `user` is left to whoever knows it.
+/** Serializes cells into AXI-Stream beats and applies their edits.
   *
-  * No gap between the beats of a cell, nor between cells or frames while cells are there: the next cell is taken on the clock of the last beat.
-  * Latency: one clock. It does not check that `bytes` is at least 1: 0 gives one beat with an empty `keep`.
+  * `keep` is contiguous, `bad` is never set, and `user` is 0: another module supplies it.
+  * There is no gap between the beats of a cell, nor between cells or frames while cells are available. The next cell is accepted in the cycle of
+  * the last beat. Latency: one cycle. The module does not check that `bytes` is at least 1: 0 gives one beat with an empty `keep`.
   */
 class Serializer(dataBits: Int, userBits: Int = 0) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new SentCell))
     val out = Decoupled(new AxisBeat(dataBits, userBits))
-    val room = Output(Bool()) // `in.ready`, from a register of its own: for those that wait further up
+    val room = Output(Bool()) // `in.ready`, from a separate register: for modules further upstream
   })
 
   private val beatBytes = dataBits / 8
   private val beats = CellBytes / beatBytes
 
   private val busy = RegInit(false.B)
-  private val free = RegInit(true.B) // !busy, the other way round so that it stays a register of its own
+  private val free = RegInit(true.B) // !busy, inverted so that synthesis keeps a separate register
   private val data = Reg(UInt((CellBytes * 8).W))
   private val beat = Reg(
     UInt(log2Ceil(beats).max(1).W)
-  ) // of `data`, which stands still: a choice of one beat is less than a shift of all
+  ) // index into `data`, which does not shift: selecting one beat costs less than shifting all
   private val edit = Reg(new CellEdit)
   private val last = Reg(Bool())
   private val left = Reg(UInt(7.W)) // bytes of this cell not yet sent
 
-  private val lastBeat = Reg(Bool()) // left <= beatBytes, known a clock ahead: all that stands before waits for it
+  private val lastBeat = Reg(Bool()) // left <= beatBytes, computed a cycle early: all upstream logic depends on it
   io.in.ready := !busy || (io.out.ready && lastBeat)
   io.room := free || (io.out.ready && lastBeat)
   when(io.in.fire) {

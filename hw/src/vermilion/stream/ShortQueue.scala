@@ -3,9 +3,10 @@ package vermilion.stream
 import chisel3._
 import chisel3.util._
 
-/** A queue of a few short elements, of flip-flops: `out.bits` comes from them by one choice, where behind a memory in LUTs it would come later still.
+/** A FIFO of a few short elements in flip-flops.
   *
-  * As Chisel's own: `in.ready` and `out.valid` are registers' alone. Rate: one a clock. Latency: 1 clock.
+  * One multiplexer selects `out.bits` from the flip-flops. This is faster than the output of a memory in LUTs.
+  * As in Chisel's `Queue`, `in.ready` and `out.valid` depend on registers only. Rate: one per cycle. Latency: 1 cycle.
   */
 object ShortQueue {
   def apply[T <: Data](in: DecoupledIO[T], depth: Int): DecoupledIO[T] = {

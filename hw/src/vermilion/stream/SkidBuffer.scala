@@ -3,25 +3,26 @@ package vermilion.stream
 import chisel3._
 import chisel3.util._
 
-/** Room for one element that finds its way barred, so that `in.ready` is a register, and nothing that comes on the way out is asked in the same clock.
+/** Holds one stalled element, so that `in.ready` comes from a register.
   *
-  * What comes passes in the same clock if `out` is ready then; else it is kept and comes first. Rate: one a clock. Latency: 0 clocks.
+  * `in.ready` does not depend on `out.ready` of the same cycle. An element passes in the same cycle if `out` is ready. Otherwise the buffer holds
+  * it and outputs it before any other. Rate: one per cycle. Latency: 0 cycles.
   */
 class SkidBuffer[T <: Bundle](element: T) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(element.cloneType))
     val out = Decoupled(element.cloneType)
     val held =
-      Valid(element.cloneType) // what waits here, and is on its way out; else `in` is: for who has to know soon
+      Valid(element.cloneType) // the held element, which is at `out`; if not valid, `in` is at `out`. Known early
   })
 
   private val full = RegInit(false.B)
-  // The same for wide fields, the other way round so that it stays a register of its own: what is decided should not wait for a net to every bit.
+  // !full for wide fields, inverted so that synthesis keeps a separate register: control logic does not wait for a net to every bit.
   private val straight = RegInit(true.B)
   private val waits = io.out.valid && !io.out.ready
   full := waits
   straight := !waits
-  // Written whether it will be wanted or not: who takes it at once is known late.
+  // Written whether needed or not: it is known late whether `out` accepts the element in this cycle.
   private val store = RegEnable(io.in.bits, straight)
 
   io.held.valid := full
