@@ -6,9 +6,9 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.{HeaderParser, IpStart}
 
-/** A cell, looked at before it is known whether it waits. */
+/** A gathered cell, before the ingress knows whether the cell is stalled. */
 class ShownCell(p: LaneParams) extends GatheredCell(p.userBits) {
-  val start = new IpStart // counts at `first`
+  val start = new IpStart // valid at `first`
 }
 
 object Ingress {
@@ -16,47 +16,54 @@ object Ingress {
   /** Frames whose descriptor may wait, for the parser or for the policy pipeline; each has its place from its first cell on. */
   val DescriptorDepth = 16
 
-  /** Free cells held ready, so that inputs that share one free list do not take its turns for emptiness. */
+  /** Free cells that an ingress prefetches, so that waiting for the shared free list's arbiter does not look like an empty list. */
   val CellsAhead = 4
 
-  /** Cells that may wait for their turn when they have their places in the buffer. An input that cannot be stalled and is alone of its kind has its
-    * turn at once. Where there are more of the kind, two of each may wait. An input that can be stalled holds its cell before that.
+  /** Cells that can wait for their grant after they are assigned a place in the buffer.
+    *
+    * The only input that cannot be stalled gets its grant at once. If there are several, two cells of each can wait. An input that can be stalled
+    * holds its cell before that point.
     */
   def cellsWaiting(p: LaneParams, input: Int): Int = if (!p.stallable(input) && p.stallable.count(!_) > 1) 2 else 0
 
-  /** Can a cell of a frame's head find no turn and no place to wait for one? Then nothing is known of its headers (`FrameEnd.parsed`). */
+  /** True if a cell of a frame's head can find neither a grant nor a place to wait. Then its headers are unknown (`FrameEnd.parsed`). */
   def mayMissHead(p: LaneParams, input: Int): Boolean = !p.stallable(input) && cellsWaiting(p, input) > 0
 
-  /** Clocks from a frame's last beat to `lost`. */
+  /** Cycles from a frame's last beat to `lost`. */
   val LostLatency = 1
 }
 
-/** One input: frames become 64-byte cells in the shared buffer and one word of their end each, or are left out whole and shown on `lost`.
+/** Splits the frames of one input into 64-byte cells of the shared buffer, with one record per frame end.
   *
-  * A cell is taken from `alloc` for every 64 bytes, or what remains at tlast, and written with the link from the cell before.
-  * A frame's first two cells have a turn even if they cannot be stored, as they are parsed on their way to the buffer ([[IngressArbiter]]).
-  * When none is free, or the frame outgrows `maxFrameBytes`, nothing more of that frame is written and its descriptor says `noBuffer`;
-  * cells taken until then stay in the descriptor (`headCell`, `cells`) for the policy to free. `cells` = 0: none was taken.
-  * A frame with `bad` is written like any other. Ends come in the order of the frames, each after its last write is done.
+  * A frame is either stored in this way or left out completely. `lost` reports each frame that is left out.
   *
-  * Left out, without a cell and without a descriptor, is a frame
-  *   - whose beginning went with a reset, `cut`: two registers outlive the reset and know that a frame was under way;
-  *   - that begins (its first cell is complete) before `running`, on an input that cannot be stalled;
-  *   - whose first cell finds all `DescriptorDepth` places for descriptors taken, on an input that cannot be stalled.
+  * The ingress takes a cell from `alloc` for every 64 bytes, or for the rest at tlast. It writes the cell with the link from the previous cell.
+  * The first two cells of a frame get a grant even if they cannot be stored: the parser reads them on their way to the buffer ([[IngressArbiter]]).
+  * If no cell is free, or the frame exceeds `maxFrameBytes`, the ingress writes no more of the frame and its descriptor says `noBuffer`.
+  * Cells taken until then stay in the descriptor (`headCell`, `cells`), and the policy frees them. `cells` = 0: none was taken.
+  * A frame with `bad` is written like any other. Ends are output in the order of the frames, each after the last write of its frame.
   *
-  * `lost` shows it with its length, `LostLatency` clocks after its last beat; of a cut frame the bytes behind the reset.
+  * The ingress leaves out a frame, without a cell and without a descriptor, in these cases:
+  *   - A reset removed the beginning of the frame (`cut`). Two registers are not reset and record that a frame was in progress.
+  *   - The first cell is complete before `running`, on an input that cannot be stalled.
+  *   - All `DescriptorDepth` descriptor places are in use at the first cell, on an input that cannot be stalled.
   *
-  * What cannot be stalled has `ready` = 1 always, in reset too, where beats vanish. Alone of its kind it has its turn in the same clock, always,
-  * and takes it with a cell that needs none, too: so who has the turn hangs on nothing but a register.
-  * Where there are more of them, two cells of each may wait; one that finds no place to wait is not taken, its frame becomes `noBuffer`, and
-  * if it was one of the first two, `parsed` is false. What can be stalled has `ready` = 0 in reset and until `running`, and waits for a
-  * place for its descriptor, for its turn, and for a cell while other inputs take all that the free list gives (`cellsLeft`). One cell waits in a
-  * [[SkidBuffer]] while the beats of the next come in, so `ready` comes from registers.
+  * `lost` gives the length of the frame `LostLatency` cycles after its last beat. For a cut frame it counts the bytes after the reset.
   *
-  * It does not know whether the source was reset too: then the first frame behind the reset is taken for the rest of the one that was cut.
-  * When power comes, the two registers must be 0, as an FPGA's are; else the first frame may be left out.
+  * An input that cannot be stalled always has `ready` = 1. During reset its beats are discarded. If it is the only such input, it always gets its
+  * grant in the same cycle. It then takes a grant for every cell, also for one that needs none, so the grant depends on a register only.
+  * If there are several such inputs, each can hold two waiting cells. A cell that finds no place is not stored and its frame becomes `noBuffer`.
+  * If it was one of the first two cells, `parsed` is false.
   *
-  * Latency: 1 clock from a beat to its cell's turn; 2 for inputs that cannot be stalled where there are more of the kind. Rate: a beat a clock; at 512 bits a 64-byte frame a clock.
+  * An input that can be stalled has `ready` = 0 during reset and until `running`. It waits for a descriptor place and for a grant. It also waits
+  * for a cell while other inputs take all cells that the free list gives (`cellsLeft`). A [[SkidBuffer]] holds one stalled cell while the beats of
+  * the next cell arrive, so `ready` comes from registers.
+  *
+  * The ingress does not know whether the source was reset too. If it was, the first frame after the reset counts as the rest of the cut frame.
+  * At power-up the two registers must be 0, as in an FPGA; otherwise the first frame may be left out.
+  *
+  * Latency: 1 cycle from a beat to the grant of its cell; 2 for inputs that cannot be stalled if there are several. Rate: one beat per cycle; at
+  * 512 bits, one 64-byte frame per cycle.
   */
 class Ingress(p: LaneParams, input: Int) extends Module {
   require(input >= 0 && input < p.inputs, s"input is $input; legal are 0 to ${p.inputs - 1}")
@@ -64,7 +71,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits)))
-    val running = Input(Bool()) // rises once after reset: descriptors are taken from now on
+    val running = Input(Bool()) // rises once after reset: descriptors are accepted from now on
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val cellsLeft = Input(Bool()) // the free list has a cell, for whichever input
     val cell = Decoupled(new IngressCell(p))
@@ -89,14 +96,14 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   skid.foreach(_.io.in <> gathered)
   private val cell = skid.fold(gathered)(_.io.out)
 
-  // ---- Beats, and what a reset leaves of them ------------------------------------------------------------------
+  // ---- Beats, and frames cut by a reset -----------------------------------------------------------------------
   private val mayCome = if (canStall) io.running && !reset.asBool else true.B
   io.in.ready := (if (canStall) gather.io.in.ready && mayCome else true.B)
   gather.io.in.valid := io.in.valid && mayCome
   gather.io.in.bits := io.in.bits
 
   private val open = Reg(Bool()) // between a frame's first and last beat; no reset clears it
-  private val cut = Reg(Bool()) // the frame on the wire was open when the reset came
+  private val cut = Reg(Bool()) // the frame at the input was open at the reset
   private val openNext = Mux(io.in.fire, !io.in.bits.last, open)
   open := openNext
   when(reset.asBool) { cut := openNext }.elsewhen(io.in.fire && io.in.bits.last) { cut := false.B }
@@ -108,9 +115,9 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   ) // taken: so many ones from bit 0 on, as who begins is known late
   private val placeFree = !places(Ingress.DescriptorDepth - 1)
   private val leavingOut = Reg(Bool())
-  private val stopped = Reg(Bool()) // no more of this frame is written
+  private val stopped = Reg(Bool()) // the rest of this frame is not written
 
-  /** What a cell asks for. */
+  /** The requests of a cell. */
   private class Asks extends Bundle {
     val leaveOut, store, turn, waits = Bool()
   }
@@ -126,20 +133,20 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     asks.waits := noPlace || noCell
     asks
   }
-  // Of the cell that waits and of the one that comes: which of them it is, is known later than what they ask.
+  // Requests of both the held and the arriving cell are computed, because the selection between them is known later.
   private val asks = skid.map(_.io.held).fold(asksOf(gathered.bits)) { held =>
     Mux(held.valid, asksOf(held.bits), asksOf(gathered.bits))
   }
   private val leaveOut = asks.leaveOut
   private val begins = Wire(Bool())
   private val ends = cell.fire && cell.bits.last && !leaveOut
-  when(cell.valid) { leavingOut := leaveOut } // what waits is asked again, and says the same
+  when(cell.valid) { leavingOut := leaveOut } // a stalled cell gives the same value again
   when(begins =/= io.descriptorTaken) {
     places := Mux(io.descriptorTaken, places >> 1, Cat(places(Ingress.DescriptorDepth - 2, 0), 1.U(1.W)))
   }
   assert(!begins || placeFree, "a frame begins without a place for its descriptor")
   assert(!io.descriptorTaken || places(0), "a descriptor was taken that had no place")
-  // What is left out never waits: `fire` would only bring the wait for a turn into this path.
+  // A cell of a frame that is left out never stalls: `fire` would only add the grant to this path.
   io.lost.valid := cell.valid && cell.bits.last && leaveOut && !reset.asBool
   assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
   io.lost.bits := cell.bits.lenBytes
@@ -155,13 +162,13 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   private val takenBefore = Mux(cell.bits.first, 0.U, taken)
   private val takenNow = Mux(got, takenBefore + 1.U, takenBefore)
   private val headNow = Mux(cell.bits.first, free.bits, headCell)
-  when(cell.valid && cell.bits.first) { headCell := free.bits } // of one that waits again and again, until it goes
+  when(cell.valid && cell.bits.first) { headCell := free.bits } // a stalled first cell writes it in each cycle
 
-  // The turn is known last, so it is asked last. Where no cell is there, nothing waits.
+  // The grant arrives last, so it enters the logic last. Without a cell, nothing stalls.
   private val waitsAnyway = cell.valid && !leaveOut && asks.waits
   private val wantsTurn = cell.valid && asks.turn
   cell.ready := (if (canStall) !(waitsAnyway || (wantsTurn && !passing.ready)) else true.B)
-  // The same without what cannot be: a frame's first cell needs a turn, and one that is stored lacks no cell.
+  // Equal to the fire condition, less impossible cases: a frame's first cell needs a grant, and a stored cell has a free cell.
   free.ready := cell.valid && got && !noPlace
   assert(free.fire === (cell.fire && got), "a free cell goes without a cell to keep in it")
   begins := cell.valid && cell.bits.first && !leaveOut && !asks.waits && (if (canStall) passing.ready else true.B)
@@ -192,7 +199,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     cell.bits.lenBytes(7, 0)
   )
   io.cell <> (if (waiting == 0) passing else ShortQueue(passing, waiting))
-  if (waiting > 0) when(!io.cell.valid) { io.cell.bits.first := false.B } // an empty queue shows no cell
+  if (waiting > 0) when(!io.cell.valid) { io.cell.bits.first := false.B } // an empty queue has no first cell
   if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
 
   // ---- The frame's end -------------------------------------------------------------------------------------------
@@ -207,16 +214,16 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   finished.io.enq.bits.parsed := !missed
   assert(!ends || finished.io.enq.ready, "a frame's end had no place")
 
-  // Not before all its cells are written; those that did not wait are.
+  // An end is output after all cells of its frame are written. Without a wait queue they already are.
   private val last = finished.io.deq
   private val allWritten =
     if (waiting == 0) true.B
     else {
-      val unwritten = RegInit(0.U(log2Ceil(waiting + 1).W)) // stored cells that wait for their turn
+      val unwritten = RegInit(0.U(log2Ceil(waiting + 1).W)) // stored cells that wait for their grant
       val writes = io.cell.fire && io.cell.bits.stored
       val leaves = unwritten + (passing.fire && passing.bits.stored) - writes
       unwritten := leaves
-      // Ends, by how many of these are written before them. A frame that ends is counted in the clock behind.
+      // Ends, by how many of these are written before them. A frame that ends is counted one cycle later.
       val (ended, endedBehind) = (RegNext(ends, false.B), RegNext(leaves))
       val behind = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.DescriptorDepth + 1).W)))
       val known = behind.zipWithIndex.map { case (count, n) => count + (ended && endedBehind === n.U) } :+ 0.U

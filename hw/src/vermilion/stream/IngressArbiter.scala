@@ -5,17 +5,17 @@ import chisel3.util._
 import vermilion.lane.LaneParams
 import vermilion.parse.{FrameHeads, TtlOptionTypes}
 
-/** Joins the ingresses of a lane: one free list, one write port, one parser, one policy pipeline.
+/** Merges the ingresses of a lane into one free list, one write port, one parser and one policy pipeline.
   *
-  * Inputs that cannot be stalled go before those that can; within each of the two groups turns go round robin, only to an input that asks.
-  * So what can wait waits, without end if the others leave no clock free.
+  * Inputs that cannot be stalled have priority over those that can. Within each group, a round-robin arbiter grants only inputs with a request.
+  * So inputs that can be stalled wait, without limit if the others use every cycle.
   *
-  * A cell's turn is one at the write port and at the parser ([[FrameHeads]]); one that is not stored, because no cell was free, has its turn for
-  * the parser alone. A frame's descriptor is its ingress's word of its end, joined by its headers.
+  * One grant gives a cell both the write port and the parser ([[FrameHeads]]). A cell that is not stored, because no cell was free, uses the grant
+  * for the parser only. A frame's descriptor consists of the ingress's frame end and the headers.
   *
-  * Cells pass in the same clock; those of different inputs interleave freely, links are explicit. A descriptor is chosen while its headers are being
-  * written to their store, and comes out a clock later, read from there. Two that are chosen can wait here; where more must wait, as behind
-  * commits, ends wait in their ingress and headers in the store.
+  * Cells pass in the same cycle. Cells of different inputs interleave freely, because links are explicit. The arbiter selects a descriptor while
+  * its headers are written to their store. It outputs the descriptor one cycle later, with the headers read from the store. Two selected
+  * descriptors can wait here. If more must wait, for example during commits, ends wait in their ingress and headers in the store.
   */
 class IngressArbiter(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -54,7 +54,7 @@ class IngressArbiter(p: LaneParams) extends Module {
     }
   }
 
-  /** An ask with the number of its input. */
+  /** A request with the number of its input. */
   private class Numbered[T <: Data](what: T) extends Bundle {
     val input = UInt(p.inputBits.W)
     val value = what.cloneType
@@ -68,7 +68,7 @@ class IngressArbiter(p: LaneParams) extends Module {
     out
   }
 
-  // Cells: to the buffer and past the parser.
+  // Cells: to the buffer and to the parser.
   private val cell = join(io.inputs.zipWithIndex.map { case (each, i) => numbered(each.cell, i) })
   cell.ready := true.B
   io.write.valid := cell.valid && cell.bits.value.stored
@@ -83,7 +83,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   heads.io.cell.bits.bytes := cell.bits.value.headBytes
   heads.io.cell.bits.start := cell.bits.value.start
 
-  // Metas: where the headers are there, too. Most builds parse every frame's, and need no choice.
+  // Descriptors: only with available headers. Most builds parse every frame and need no selection here.
   private val mayMiss = (0 until p.inputs).exists(Ingress.mayMissHead(p, _))
   private def parsed(end: FrameEnd): Bool = if (mayMiss) end.parsed else true.B
   private val end = join(io.inputs.zipWithIndex.map { case (each, i) =>
@@ -97,7 +97,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   }
   heads.io.input := end.bits.input
   heads.io.choose := end.fire && parsed(end.bits.value)
-  // Two may wait, the foremost always in the same register: the headers are read from its place and hashed in the same clock.
+  // Two can wait, the first always in the same register: its place addresses the headers, which are hashed in the same cycle.
   private val foremost, behind = Reg(new Chosen)
   private val held = RegInit(0.U(2.W))
   private val choice = Wire(new Chosen)
@@ -120,7 +120,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   io.descriptor.bits.headers := Mux(parsed(descriptor.value), heads.io.headers, notIp)
   for ((each, i) <- io.inputs.zipWithIndex) each.descriptorTaken := io.descriptor.fire && descriptor.input === i.U
 
-  // Who takes the next free cell.
+  // Grants the next free cell to an input.
   private val turns = io.inputs.map { each =>
     val ask = Wire(Decoupled(Bool()))
     ask.valid := each.alloc.ready
@@ -137,6 +137,6 @@ class IngressArbiter(p: LaneParams) extends Module {
 
 object IngressArbiter {
 
-  /** Metas that are chosen and may wait for a slot of the policy pipeline: a register each. */
+  /** Selected descriptors that can wait for a slot of the policy pipeline: one register each. */
   val Chosen = 2
 }
