@@ -4,14 +4,14 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.Formats.TimeBits
 
-/** The time of all lanes, in whole ns of 48 bits: a counter of this clock's periods from 0 at reset, or the NIC's PTP
-  * clock where it is built in.
+/** Generates the time of all lanes, in whole ns of 48 bits.
   *
-  * The counter is exact for a period of `num` / `denom` ns: it adds whole ns, and one more whenever the fractions have
-  * come to one. Changing `usePtp` makes the time jump, which lanes bear (docs/architecture.md, "Times"); the counter
-  * runs on beside.
+  * The source is a counter of this clock's periods, 0 at reset, or the NIC's PTP clock in builds that have it.
+  * The counter is exact for a period of `num` / `denom` ns. It adds the whole ns in each cycle, and one more when the sum
+  * of the fractions reaches one. A change of `usePtp` makes the time jump. Lanes tolerate this (docs/architecture.md,
+  * "Times"). The counter always runs.
   *
-  * Latency: `now` is `ptp` of one clock before.
+  * Latency: `now` is `ptp` of one cycle before.
   */
 class AppClock(num: Int, denom: Int, ptpTime: Boolean) extends Module {
   require(num >= 1 && num <= 65535, s"num is $num; legal are 1 to 65535")

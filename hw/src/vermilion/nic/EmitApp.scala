@@ -4,9 +4,10 @@ import circt.stage.ChiselStage
 import java.nio.file.{Files, Paths}
 import vermilion.lane.PresetEmitter
 
-/** Writes the app block's SystemVerilog, one file a module, and `vermilion_app_params.vh`, by which the Verilog shell
-  * round it checks that both fit: `EmitApp PRESET DIRECTORY [synthesis]`. Benches have some presets more. For synthesis
-  * the assertions are left out.
+/** Writes the app block's SystemVerilog, one file per module, and `vermilion_app_params.vh`.
+  *
+  * The Verilog shell around the block uses this file to check that both fit. Usage:
+  * `EmitApp PRESET DIRECTORY [synthesis]`. Benches have additional presets. With `synthesis`, assertions are omitted.
   */
 object EmitApp extends PresetEmitter {
 

@@ -4,13 +4,13 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Joins streams into one by whole frames, round robin among those that offer one; with `firstAhead` input 0 goes
-  * before the others, as what cannot wait for long does.
+/** Merges streams into one by whole frames, round-robin among the inputs that offer a frame.
   *
-  * An input keeps its turn from the clock in which its frame is first offered to the output to the frame's last beat.
-  * Frames follow each other without a gap, and none is made within a frame that does not have it on the way in.
+  * With `firstAhead`, input 0 has priority over the others, for a stream that cannot wait long.
+  * An input keeps its grant from the cycle in which its frame is first offered to the output to the frame's last beat.
+  * Frames follow each other without a gap. Within a frame the module adds no gap to those of the input.
   *
-  * Latency: none. Rate: a beat a clock.
+  * Latency: none. Rate: one beat per cycle.
   */
 class FrameJoin(beat: => AxisBeat, inputs: Int, firstAhead: Boolean = false) extends Module {
   require(inputs >= 2, s"inputs is $inputs; legal are 2 and more")
@@ -20,7 +20,7 @@ class FrameJoin(beat: => AxisBeat, inputs: Int, firstAhead: Boolean = false) ext
     val out = Decoupled(beat)
   })
   private val busy = RegInit(false.B)
-  private val held = RegInit(0.U(bits.W)) // whose turn it is, or was last
+  private val held = RegInit(0.U(bits.W)) // the input that has the grant, or had it last
 
   private val asks = VecInit(io.in.map(_.valid)).asUInt
   private val behind = VecInit(Seq.tabulate(inputs)(i => asks(i) && held < i.U)).asUInt

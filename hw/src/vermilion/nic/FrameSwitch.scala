@@ -4,14 +4,14 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Leads the frames of one stream to one of several others. A frame goes where `wanted` says when its first beat is
-  * offered, with all of its beats.
+/** Routes the frames of one stream to one of several outputs.
   *
-  * A frame is not offered to an output before the output's `mayBegin`; once offered it does not turn away. `inEffect`
-  * is the route of the frame under way, or that of the next one; `waits`: the route wanted is another, and the end of a
-  * frame is waited for.
+  * All beats of a frame go to the output that `wanted` selects when its first beat is offered.
+  * A frame is not offered to an output before the output's `mayBegin`. Once offered, it keeps its route. `inEffect` is
+  * the route of the frame in progress, or of the next frame. `waits` is high while `wanted` selects another route and
+  * the switch waits for the end of a frame.
   *
-  * Latency: none, wires only. Rate: a beat a clock. `wanted` must be less than `routes`.
+  * Latency: none, wires only. Rate: one beat per cycle. `wanted` must be less than `routes`.
   */
 class FrameSwitch(beat: => AxisBeat, routes: Int) extends Module {
   require(routes >= 2, s"routes is $routes; legal are 2 and more")
@@ -21,13 +21,13 @@ class FrameSwitch(beat: => AxisBeat, routes: Int) extends Module {
     val wanted = Input(UInt(routeBits.W))
     val mayBegin = Input(Vec(routes, Bool()))
     val out = Vec(routes, Decoupled(beat))
-    val first = Output(Bool()) // what is offered, or comes next, is a frame's first beat
-    val begins = Output(Bool()) // it is taken
+    val first = Output(Bool()) // the beat offered, or the next one, is a frame's first
+    val begins = Output(Bool()) // a frame's first beat is accepted
     val inEffect = Output(UInt(routeBits.W))
     val waits = Output(Bool())
   })
-  private val offered = RegInit(false.B) // the frame on the input has been offered: its route stands
-  private val inside = RegInit(false.B) // and its first beat has been taken
+  private val offered = RegInit(false.B) // the frame at the input has been offered: its route is fixed
+  private val inside = RegInit(false.B) // and its first beat has been accepted
   private val held = Reg(UInt(routeBits.W))
   private val route = Mux(offered, held, io.wanted)
   private val open = offered || io.mayBegin(route)

@@ -5,7 +5,7 @@ import chisel3.util._
 import vermilion.fixed.Formats.PktLenBits
 import vermilion.stream.Verdict
 
-/** What a lane counts of one of its egresses, for one clock. Bytes go with the bits beside them. */
+/** The events of one egress of a lane in one cycle. Bytes are valid with the bits beside them. */
 class LaneEvents extends Bundle {
   val verdict = Valid(UInt(Verdict.Bits.W))
   val evicted = UInt(2.W) // frames, by push-outs and flushes
@@ -23,13 +23,13 @@ class LaneIncrement extends Bundle {
   val index = UInt(log2Ceil(NicParams.StatIds).W)
 }
 
-/** Adds up what a lane counts of an egress, and hands it on in increments.
+/** Accumulates the events of an egress and sends them as increments.
   *
-  * Counters ask in turn, each when it is visited ([[EventTotals]]); one that is behind stays until its increment has
-  * been taken, so all come to their turn, however seldom `out` is ready. Totals hold 2^48 - 1.
+  * The counters send in order, each in the cycle of its slot ([[EventTotals]]). The next counter follows only after the
+  * current one has been served. So each counter is served, however seldom `out` is ready. Totals hold up to 2^48 - 1.
   *
-  * Latency: an event is offered after 4 to 36 clocks where nobody waits for `out`. Rate: at best an increment a clock;
-  * where `out` is seldom ready, one a readiness or one in 16 clocks, whichever is less.
+  * Latency: an event is offered after 4 to 36 cycles if no other increment waits for `out`. Rate: at most one increment
+  * per cycle. If `out` is seldom ready: one per ready cycle or one in 16 cycles, whichever is less.
   */
 class LaneStatistics extends Module {
   val io = IO(new Bundle {
@@ -52,7 +52,7 @@ class LaneStatistics extends Module {
   private val totals = new EventTotals(amounts, LaneStatistics.TotalBits)
 
   private val most = ((BigInt(1) << NicParams.StatIncBits) - 1).U
-  private val due = RegInit(0.U(log2Ceil(NicParams.StatIds).W)) // who may hand on next
+  private val due = RegInit(0.U(log2Ceil(NicParams.StatIds).W)) // the counter that sends next
   private val full = RegInit(false.B)
   private val increment = Reg(new LaneIncrement)
   private val handed = Mux((totals.sum >> NicParams.StatIncBits).orR, most, totals.sum(NicParams.StatIncBits - 1, 0))

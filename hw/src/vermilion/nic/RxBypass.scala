@@ -4,15 +4,14 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** From a stream that cannot be stalled to one that can: frames wait in a store, and where that is full they are lost
-  * in a way that the reader can see.
+/** Connects a stream that cannot be stalled to one that can, by a store that drops frames visibly when it is full.
   *
-  * A frame whose first beat finds no place is left out whole, and counted by `lost`. One that is under way when the
-  * store fills up is ended there: one beat with `last` and `bad` goes into the place that was kept for it, the rest is
-  * left out, and `cut` counts it. A place is kept from a frame's first beat to its end, so a frame that has begun
-  * always ends. A frame whose own last beat finds just that place is whole.
+  * If the first beat of a frame finds no place, the module drops the whole frame and pulses `lost`. If the store becomes
+  * full within a frame, the module ends the frame: it writes one beat with `last` and `bad` into a reserved place, drops
+  * the rest and pulses `cut`. One place is reserved from a frame's first beat to its end, so a frame that has begun
+  * always ends. If the frame's own last beat takes the reserved place, the frame is complete.
   *
-  * Latency: one clock. Rate: a beat a clock. `lost` and `cut` rise in the clock of the beat that found no place.
+  * Latency: one cycle. Rate: one beat per cycle. `lost` and `cut` are high in the cycle of the beat that finds no place.
   *
   * @param beats places of the store, 4 and more
   */

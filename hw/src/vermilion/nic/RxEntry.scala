@@ -4,15 +4,15 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Takes what the MAC brings, in every clock, and leaves out the rest of a frame that a reset cut.
+/** Accepts a beat from the MAC in every cycle and discards the rest of a frame that a reset cut.
   *
-  * Two registers outlive the reset and know that a frame was under way ([[vermilion.stream.Ingress]] does the same).
-  * They know nothing of the source: if it was reset too, its next frame is taken for the rest and left out. When power
-  * comes they must be 0, as an FPGA's are. In reset beats vanish.
+  * Two registers are not reset and record that a frame was in progress ([[vermilion.stream.Ingress]] does the same).
+  * They have no information about the source. If the source was reset too, the module takes its next frame for the rest
+  * and discards it. At power-up the registers must be 0, as in an FPGA. Beats that arrive during reset are discarded.
   *
-  * `lost` rises for a clock behind the last beat of a frame that was left out.
+  * `lost` is high for one cycle after the last beat of a frame that was discarded.
   *
-  * Latency: one clock. Rate: a beat a clock.
+  * Latency: one cycle. Rate: one beat per cycle.
   */
 class RxEntry(beat: => AxisBeat) extends Module {
   val io = IO(new Bundle {

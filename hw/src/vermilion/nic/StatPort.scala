@@ -3,13 +3,15 @@ package vermilion.nic
 import chisel3._
 import chisel3.util._
 
-/** The counters of all ways on the NIC's statistics stream: id = `base` + 16 way + counter, modulo 2^12. A way is an egress of a lane.
+/** Sends the counters of all egresses to the NIC's statistics stream.
+  *
+  * A way is an egress of a lane. The id is `base` + 16 way + counter, modulo 2^12.
   *
   * Counters of a way, by `LaneStatistics`: 0 to 7 packets by verdict, 8 evicted, 9 lost, 10 sent packets, 11 sent
-  * bytes, 12 dropped bytes, 13 CE written, 14 completions of ours, 15 PTP event frames. Ways take turns. While
-  * `enable` is 0 nothing is counted; what was counted before still goes out.
+  * bytes, 12 dropped bytes, 13 CE written, 14 completions of the app block, 15 PTP event frames. The arbiter serves
+  * the ways round-robin. While `enable` is 0, nothing is counted, but earlier counts are still sent.
   *
-  * Nothing is lost while the stream takes a beat now and then: totals hold 2^48 - 1. A beat that is offered does not
+  * Nothing is lost if the stream accepts a beat occasionally: totals hold up to 2^48 - 1. A stalled beat does not
   * change.
   */
 class StatPort(ways: Int) extends Module {
