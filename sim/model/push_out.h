@@ -1,17 +1,21 @@
-// Between policy and victim search: which provisional verdicts push out the nearest packet, and what becomes of the arriving one.
+// Between policy and victim search: selects the provisional verdicts that are push-outs, and gives the arriving packet
+// its verdict.
 //
-//   provisional verdict  what policy says of the arriving packet (decide.h)
-//   verdict              what became of it; counters and traces have this one
+//   provisional verdict  the verdict of the policy for the arriving packet (decide.h)
+//   verdict              the final result for it; counters and traces use this one
 //
-// In a queue with victim = nearest, an early or forced drop and an early mark are a push-out (victims.h) that costs exactly one packet: one of
-// the queue, or the arriving one. A packet over the queue's limit is lost itself. With `last` it is the other way round (the tail-drop form): a tail
-// drop is a push-out among the last packets of the queue, and what the curve drops or marks is the arriving packet. Where its bytes do not
-// fit, a victim must be at least as long, so that the queue is never over its limit.
+// In a queue with victim = nearest, an early drop, a forced drop and an early mark are push-outs (victims.h).
+// A push-out drops or marks exactly one packet: a queued one or the arriving one. An arriving packet that exceeds the
+// queue's limit is dropped itself.
+// `last` selects the tail-drop form. There a tail drop is a push-out among the last packets of the queue, and the curve
+// drops or marks only the arriving packet. If the arriving packet's bytes do not fit, a victim must be at least as
+// long. So the queue never exceeds its limit.
 //
 //   push-out     another packet is dropped  the arriving one is dropped
-//   verdict      enqueue                    mark, where it may be marked, else the provisional verdict
+//   verdict      enqueue                    mark if it may be marked, else the provisional verdict
 //
-// The victim is marked instead of dropped where the queue has ecn, the packet is ECT or CE, and the provisional verdict is not `forced`.
+// The victim is marked instead of dropped if the queue has ecn, the packet is ECT or CE, and the provisional verdict is
+// not `forced`.
 // PolicyPipeline.scala, "settled".
 #pragma once
 
@@ -31,7 +35,7 @@ inline bool admits(u32 verdict) {
   return verdict == VM_ENQUEUE || verdict == VM_MARK;
 }
 
-// The packet as it goes to the queues. `cell` names it until it has gone.
+// The packet's record for the queues. `cell` identifies the packet until it departs.
 inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 provisionalVerdict, u32 cell, u32 cells) {
   const u32 action = pushesOut(queue, provisionalVerdict) ? VictimArrival::PushOut
                      : admits(provisionalVerdict)         ? VictimArrival::Admit
@@ -50,10 +54,10 @@ inline u32 verdictOf(u32 provisionalVerdict, bool pushOut, const VictimOutcome& 
   return outcome.marked ? VM_MARK : VM_ENQUEUE;
 }
 
-// What the trace says of a decision beside its verdict.
+// The trace record of a push-out, beside the verdict.
 struct PushOut {
   u32 provisionalVerdict = VM_ENQUEUE;
-  bool held = false;  // else the rest means nothing
+  bool held = false;  // if false, the other fields are invalid
   VictimOutcome outcome{};
 };
 

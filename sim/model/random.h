@@ -4,12 +4,14 @@
 //   draw = rotl(s0 + s3, 7) + s0            U32
 //   t = s1 << 9; s2 ^= s0; s3 ^= s1; s1 ^= s2; s0 ^= s3; s2 ^= t; s3 = rotl(s3, 11)
 //
-// 128 bits of state, period 2^128 - 1, additions, rotations and exclusive ors only. One step for every packet that enters
-// the policy pipeline, whatever its verdict; nothing else steps it. Markers have a second source of the same kind. The draw is taken from the state before its step.
+// The state has 128 bits, the period is 2^128 - 1. The source needs additions, shifts, rotations and exclusive ors
+// only.
+// Every packet that enters the policy pipeline steps it once, whatever its verdict. Nothing else steps it.
+// Markers have a second source of the same kind. The draw comes from the state before the step.
 //
 // The host turns a 64-bit seed into the four words with splitmix64 (Steele, Lea, Flood, OOPSLA 2014): first output's
-// low half s0, high half s1, second output's low half s2, high half s3. The state of all zeros is a fixed point and
-// refused.
+// low half s0, high half s1, second output's low half s2, high half s3. The all-zero state is a fixed point and
+// is refused.
 #pragma once
 
 #include "formats.h"
@@ -18,9 +20,10 @@ namespace vermilion {
 
 class RandomSource {
  public:
-  // `which`: 0 the verdicts' source, 1 the markers', 2 the seed of the flow table's key, from splitmix64's outputs 2 which and 2 which + 1.
+  // `which`: 0 the source of verdicts, 1 that of markers, 2 the seed of the flow table's key.
+  // Seeded from outputs 2 which and 2 which + 1 of splitmix64.
   explicit RandomSource(u64 seed, int which = 0);
-  // False, and nothing changed, where all words are 0.
+  // Returns false and changes nothing if all words are 0.
   bool setState(const u32 words[4]);
   void state(u32 words[4]) const;
   u32 draw();
