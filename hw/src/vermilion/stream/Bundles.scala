@@ -76,14 +76,17 @@ class FrameEnd(p: LaneParams) extends Bundle {
   val parsed = Bool() // false: the parser did not receive its head, so its headers are unknown
 }
 
-/** A cell that asks for its turn: it goes to the buffer, if there is room for it, and past the parser, if it is one of a frame's first two. */
+/** A cell that requests a grant from the ingress arbiter.
+  *
+  * The cell is written to the buffer if a cell is free. It also goes to the parser if it is one of the frame's first two.
+  */
 class IngressCell(p: LaneParams) extends Bundle {
   val write = new CellWrite(p)
   val stored = Bool()
   val first = Bool() // these three as in PassingCell
   val endsHead = Bool()
   val headBytes = UInt(8.W)
-  val start = new IpStart // counts at `first`
+  val start = new IpStart // valid at `first`
 }
 
 /** Verdict codes, `docs/architecture.md`. */
