@@ -19,8 +19,10 @@ import vermilion.schedule.EgressQueues
 import vermilion.stats.Statistics
 import vermilion.stream.AxisBeat
 
-/** Writes the designs that `./vermilion area` synthesises, one folder each: `EmitArea DIRECTORY DESIGN...`. The preset is nic10g, or nic100g where the name
-  * has 512; app-card-2x25g is a NIC's block. lane-ecp5 is one that fits an ECP5.
+/** Writes the designs that `./vermilion area` synthesises, one folder per design: `EmitArea DIRECTORY DESIGN...`.
+  *
+  * Designs without a preset in their name use nic10g, and those with 512 in their name nic100g. app-card-2x25g is the app block of a NIC. lane-ecp5
+  * fits an ECP5.
   */
 object EmitArea extends Emitter {
   private val p = LaneParams.nic10g
@@ -83,7 +85,7 @@ object EmitArea extends Emitter {
   }
 }
 
-/** A lane as it stands in a NIC: the trace that a simulation replays is left open, and costs nothing. */
+/** A lane as in a NIC: the trace that a simulation replays is unconnected, so synthesis removes it. */
 class LaneWithoutTrace(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
@@ -100,7 +102,7 @@ class LaneWithoutTrace(p: LaneParams) extends Module {
   lane.io.control <> io.control
 }
 
-/** The same between two long shift registers, with three pins in all: for placing it in a device that has fewer pins than a lane has ports. */
+/** A lane between two long shift registers, with three pins besides clock and reset: for a device that has fewer pins than a lane has port bits. */
 class LaneBehindPins(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Input(Bool())

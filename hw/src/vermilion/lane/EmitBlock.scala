@@ -25,7 +25,7 @@ object EmitBlock extends Emitter {
     "LaneCore" -> (p => new LaneCore(p))
   )
 
-  /** Builds at the ends of what is legal. */
+  /** Builds with parameters at the ends of their legal ranges. */
   private val atTheEnds = Map(
     "odd" -> LaneParams(
       dataBits = 128,
@@ -54,7 +54,7 @@ object EmitBlock extends Emitter {
   }
 }
 
-/** Blocks side by side, none wired to another, so that one build serves the benches of all. */
+/** Instantiates several blocks without connections between them, so that one build serves the benches of all. */
 abstract class SideBySide extends Module {
   protected def open(name: String, block: Data): Unit = {
     val port = IO(chiselTypeOf(block))
@@ -63,7 +63,7 @@ abstract class SideBySide extends Module {
   }
 }
 
-/** What reads and writes headers, and what is made of them at once. */
+/** The blocks that read and write headers, and the distance, which follows directly from them. */
 class ByteBlocks(p: LaneParams) extends SideBySide {
   open("parser", Module(new HeaderParserAlone).io)
   open("distance", Module(new Distance).io)
@@ -83,36 +83,36 @@ class PolicyBlocks(p: LaneParams) extends SideBySide {
   open("verdict", Module(new VerdictUnit(p)).io)
 }
 
-/** How every SystemVerilog of the project is written. */
+/** The options that all SystemVerilog of the project is written with. */
 object EmitOptions {
   private val plain = Array("--disable-all-randomization", "--strip-debug-info")
   private val noLocals = "--lowering-options=disallowLocalVariables"
-  private val noPackedArrays = s"$noLocals,disallowPackedArrays" // open Yosys knows none
+  private val noPackedArrays = s"$noLocals,disallowPackedArrays" // open-source Yosys does not support them
 
-  /** Memories that are read without a clock get `ram_style` = "distributed". Vivado may else build one with its address's register as a block RAM, which
-    * gives something else for an address that is being written.
+  /** Gives memories with an asynchronous read `ram_style` = "distributed". Otherwise Vivado may merge such a memory and its address register into a
+    * block RAM. That returns other data for an address that is being written.
     */
   private val distributed = "--add-vivado-ram-address-conflict-synthesis-bug-workaround"
 
-  /** Keeps Vivado from a wrong element where it finds an array's index constant (firtool's description of the option). */
+  /** Prevents Vivado from selecting a wrong element when it finds that an array's index is constant (firtool's description of the option). */
   private val forVivado = s"$noLocals,mitigateVivadoArrayIndexConstPropBug"
 
-  /** Without this firtool checks its own data after each of its passes. What it writes is the same: `EmitOptionsTest` compares a lane.
-    * For `lab` it takes 1.9 s of processor time in place of 6.5.
+  /** Without this option, firtool checks its own data after each of its passes. Its output is the same: `EmitOptionsTest` compares a lane.
+    * With the option, `lab` takes 1.9 s of processor time instead of 6.5 s.
     */
   val unchecked: String = "--verify-each=false"
 
-  /** For simulation: the assertions stand in the modules themselves. */
+  /** For simulation: the modules contain their assertions. */
   val firtool: Array[String] = plain ++ Array(noLocals, "--default-layer-specialization=enable", unchecked)
 
-  /** For synthesis: without the assertions. What goes into a card firtool checks. */
+  /** For synthesis: without assertions. firtool checks its data here, because the output goes into a card. */
   val synthesis: Array[String] = plain ++ Array(forVivado, distributed, "--default-layer-specialization=disable")
 
-  /** For synthesis with open Yosys. */
+  /** For synthesis with open-source Yosys. */
   val area: Array[String] =
     plain ++ Array(noPackedArrays, distributed, "--default-layer-specialization=disable", unchecked)
 
-  /** For proofs with Yosys: the properties stand in the modules as assertions. */
+  /** For proofs with Yosys: the modules contain the properties as assertions. */
   val proof: Array[String] =
     plain ++ Array(
       noPackedArrays,

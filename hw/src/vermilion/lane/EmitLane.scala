@@ -2,8 +2,9 @@ package vermilion.lane
 
 import circt.stage.ChiselStage
 
-/** Writes a lane's SystemVerilog, one file a module: `EmitLane PRESET DIRECTORY [synthesis]`; benches have some presets more. For synthesis
-  * the assertions are left out.
+/** Writes a lane's SystemVerilog, one file per module: `EmitLane PRESET DIRECTORY [synthesis]`.
+  *
+  * Benches have additional presets. With `synthesis`, assertions are omitted.
   */
 object EmitLane extends PresetEmitter {
   def write(preset: String, directory: String, options: Array[String]): Unit =

@@ -3,13 +3,13 @@ package vermilion.lane
 import java.io.{FileOutputStream, PrintStream}
 import scala.io.Source
 
-/** A main that writes SystemVerilog: by itself, or for [[EmitServer]]. */
+/** A main program that writes SystemVerilog, alone or within [[EmitServer]]. */
 trait Emitter {
 
-  /** The words that it takes. */
+  /** The words that it accepts. */
   def usage: String
 
-  /** Writes what the words ask for; false if they do not fit `usage`. */
+  /** Writes what the words request. Returns false if they do not match `usage`. */
   def emit(words: Seq[String]): Boolean
 
   final def main(args: Array[String]): Unit = if (!emit(args.toSeq)) {
@@ -18,10 +18,10 @@ trait Emitter {
   }
 }
 
-/** Writes a build of a name, `PRESET DIRECTORY [synthesis]`. For synthesis the assertions are left out. */
+/** Writes a named build, `PRESET DIRECTORY [synthesis]`. With `synthesis`, assertions are omitted. */
 trait PresetEmitter extends Emitter {
 
-  /** Whether there is such a preset. */
+  /** True if the preset exists. */
   def known(preset: String): Boolean
 
   def write(preset: String, directory: String, options: Array[String]): Unit
@@ -34,10 +34,12 @@ trait PresetEmitter extends Emitter {
   }
 }
 
-/** Runs emitters one after the other in one JVM, since a JVM takes seconds to start and more to become fast. A request is a line of standard input,
-  * `LOG<TAB>EMITTER<TAB>WORD...`; the answer is a line of standard output: `done`, `failed`, or `failed for good`. The file LOG gets all that is printed, and
-  * why a request failed. The server ends with its input, and after `failed for good`: a class that could not be initialised, or want of memory, would fail
-  * requests that come later.
+/** Runs emitters one after another in one JVM.
+  *
+  * A JVM takes seconds to start, and longer to reach its full speed. A request is a line of standard input, `LOG<TAB>EMITTER<TAB>WORD...`. The answer
+  * is a line of standard output: `done`, `failed`, or `failed for good`. The file LOG receives all that is printed, and the reason of a failure.
+  * The server ends at the end of its input, and after `failed for good`. The cause is then a class that could not be initialised, or a lack of memory.
+  * Later requests would fail too.
   */
 object EmitServer {
   private def emitter(name: String): Emitter =

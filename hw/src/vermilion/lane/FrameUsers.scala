@@ -6,18 +6,18 @@ import vermilion.fixed.{Memory, MemoryKind}
 import vermilion.policy.Decision
 import vermilion.stream.{PacketDescriptor, Verdict}
 
-/** What became of a frame, in the clock of its decision; one for each frame that got a verdict, in order. */
+/** The result for a frame, in the cycle of its decision: one for each frame that gets a verdict, in order. */
 class FrameFate(p: LaneParams) extends Bundle {
   val input = UInt(p.inputBits.W)
-  val user = UInt(p.userBits.W) // as it came
+  val user = UInt(p.userBits.W) // as it arrived
   val ptpEvent = Bool() // EtherType 0x88f7, or UDP to port 319 (IEEE 1588 annexes C to F)
-  val admitted = Bool() // else it is dropped
+  val admitted = Bool() // if false, the frame is dropped
 }
 
-/** The fates of a lane's frames, for who answers for each of them, as a NIC does with a completion.
+/** The results for a lane's frames, for a module that must answer for each frame, such as a NIC with its completions.
   *
-  * `keep` answers `fate` in the same clock: the `user` that an admitted frame goes on with. `evicted` shows a frame that had been admitted and
-  * was taken out of its queue again, by a push-out or a flush, with the lowest bits of what was kept for it (`LaneParams.evictedBits`).
+  * `keep` answers `fate` in the same cycle: it is the `user` that an admitted frame carries from then on. `evicted` reports an admitted frame that a
+  * push-out or a flush removed from its queue. It gives the lowest bits of the `user` that was kept for the frame (`LaneParams.evictedBits`).
   */
 class FateReport(p: LaneParams) extends Bundle {
   val fate = Valid(new FrameFate(p))
@@ -25,15 +25,18 @@ class FateReport(p: LaneParams) extends Bundle {
   val evicted = Valid(UInt(FrameUsers.evictedBits(p).W))
 }
 
-/** Carries the `user` bits of frames beside the lane: from the descriptor to the decision in a queue, as both come in the same order, and from
-  * there to the way out in a RAM, by head cell.
+/** Carries the `user` bits of frames in parallel with the pipeline, from the descriptor to the egress.
+  *
+  * From the descriptor to the decision the bits wait in a queue, because both come in the same order. From there to the egress they are in a RAM,
+  * addressed by head cell.
   *
   * {{{
   *   descriptor -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush
-  *                                       +-> the same, lowest bits -> evicted by a push-out
+  *                                       +-> a second RAM, lowest bits -> evicted by a push-out
   * }}}
-  * `evicted` comes a clock after the decision that orders it, or after `discarded`; `mayDiscard` keeps these two apart. `sent` is the `user` of the frame whose beats come next, or are under way.
-  * A frame leaves, or is evicted, at least a clock after its decision: its cells are read through a FIFO of queue entries
+  * `evicted` comes one cycle after the decision that causes it, or after `discarded`. `mayDiscard` keeps these two apart. `sent` is the `user` of the
+  * frame that is being sent, or of the next one.
+  * A frame leaves, or is evicted, at least one cycle after its decision. Its cells are read through a FIFO of queue entries
   * ([[vermilion.schedule.EgressQueues]]), and a push-out settles later than the packets before it.
   */
 class FrameUsers(p: LaneParams) extends Module {
@@ -43,11 +46,11 @@ class FrameUsers(p: LaneParams) extends Module {
     val decision = Flipped(Valid(new Decision(p)))
     val report = new FateReport(p)
     val leaving =
-      Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that goes to the rewrite; one a clock
+      Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that enters the rewrite; one per cycle
     val mayDiscard = Output(Bool())
-    val discarded = Flipped(Valid(UInt(p.cellBits.W))) // head cell of a frame that was flushed; not with `leaving`
+    val discarded = Flipped(Valid(UInt(p.cellBits.W))) // head cell of a flushed frame; not with `leaving`
     val sent = Output(Vec(p.egresses, UInt(p.userBits.W)))
-    val sentLast = Input(Vec(p.egresses, Bool())) // the frame's last beat has been taken
+    val sentLast = Input(Vec(p.egresses, Bool())) // the frame's last beat is accepted
   })
 
   private class Waiting extends Bundle {
@@ -75,7 +78,7 @@ class FrameUsers(p: LaneParams) extends Module {
   io.report.fate.bits.ptpEvent := waiting.io.deq.bits.ptpEvent
   io.report.fate.bits.admitted := admitted
 
-  // In UltraRAM a card would have none left.
+  // Not in UltraRAM: a card would have none left.
   private def kept(bits: Int) = {
     val memory = new Memory(p.cells, UInt(bits.W), MemoryKind.of(p.cells))
     memory.write(decided && admitted, io.decision.bits.headCell, io.report.keep(bits - 1, 0))
@@ -111,13 +114,13 @@ class FrameUsers(p: LaneParams) extends Module {
 
 object FrameUsers {
 
-  /** Bits of `user` that are known of an evicted frame. */
+  /** Bits of `user` that are available for an evicted frame. */
   def evictedBits(p: LaneParams): Int = p.evictedBits.getOrElse(p.userBits)
 
-  /** Frames that may be between descriptor and decision: one a clock, over the slot, the policy pipeline and the victim search. */
+  /** Most frames between descriptor and decision: one per cycle, over the slot, the policy pipeline and the victim search. */
   val Deciding = 64
 
-  /** Frames between the cell reader and the last beat: two in the rewrite, one in the serializer, one on its way here. */
+  /** Most frames between the cell reader and the last beat: two in the rewrite, one in the serializer, one on its way to this module. */
   val Leaving = 4
 
   val Udp = 17 // IANA protocol number

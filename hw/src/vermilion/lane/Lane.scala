@@ -10,26 +10,27 @@ import vermilion.stream._
 
 /** A lane with its registers and statistics: the stand-alone block.
   *
-  * Streams are AXI-Stream, `control` is AXI4-Lite (`docs/registers.md`), `now` the time in ns. `decision`, `departed`
-  * and `lost` (see [[LaneCore]]) are the trace that a simulation replays in the bit-exact model; a build that leaves them open pays
-  * nothing for them.
-  * `busy` is low when nothing but an arrival, a register access or the time in `wake` can change anything; after a reset it
-  * stays high until the RAMs are cleared. What an input that cannot be stalled brings before is lost and counted.
-  * `reset` is synchronous, and the inside's begins and ends a clock later ([[HeldReset]]); one clock of it is enough. In the clock behind it
-  * the trace, `wake` and `busy` mean nothing, and a frame of one beat that comes to an input that cannot be stalled is gone without a count, as in the reset.
+  * Streams are AXI-Stream, `control` is AXI4-Lite (`docs/registers.md`), `now` is the time in ns. `decision`, `departed`
+  * and `lost` (see [[LaneCore]]) are the trace that a simulation replays in the bit-exact model. If they are unconnected, they cost nothing.
+  * `busy` is low when only an arrival, a register access or the time in `wake` can change anything. After a reset it
+  * stays high until the RAMs are cleared. Frames that arrive before that at an input that cannot be stalled are lost and counted.
   *
-  * @param timesReset the block has the register for its reset; false within a block that has it
+  * `reset` is synchronous, and one cycle of it is enough. The internal reset begins and ends one cycle later ([[HeldReset]]). In the cycle after
+  * `reset` the trace, `wake` and `busy` are invalid. A frame of one beat that arrives then at an input that cannot be stalled is lost without a
+  * count, as during the reset.
+  *
+  * @param timesReset the block contains the register for its reset; false inside a block that has one
   */
 class Lane(p: LaneParams, timesReset: Boolean = true) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
     val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits, p.userBits)))
-    val paused = Input(Vec(p.egresses, Bool())) // stops an output between two frames, a clock later; synchronous
+    val paused = Input(Vec(p.egresses, Bool())) // stops an output between two frames, one cycle later; synchronous
     val control = new AxiLite(ControlPort.AddressBits)
     val decision = Valid(new Decision(p))
     val departed = Valid(new Departure(p))
-    val ceWritten = Output(Bool()) // a packet's ECN field was changed to CE on the way out
+    val ceWritten = Output(Bool()) // a packet's ECN field was changed to CE at the egress
     val ceWrittenQueue = Output(UInt(p.queueBits.W)) // its queue
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val freeCells = Output(UInt((p.cellBits + 1).W))

@@ -13,7 +13,7 @@ import vermilion.queue._
 import vermilion.schedule._
 import vermilion.stream._
 
-/** What a control port tells a lane, and what it can see of it. */
+/** The signals between a control port and a lane. */
 class LaneConfiguration(p: LaneParams) extends Bundle {
   val commit = Flipped(Decoupled(new PolicyCommit(p)))
   val service = Flipped(Valid(new QueueService(p)))
@@ -27,32 +27,34 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val seed = Flipped(Valid(new Seeds))
   val departureUpdates = Input(Bool())
   val ttlOption = Input(new TtlOptionTypes)
-  val hostRead = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
+  val hostRead = Flipped(Decoupled(UInt(p.queueBits.W))) // requests a queue's averages
   val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer
   val flowEvents = Valid(new FlowEvents)
-  val refreshSkipped = Output(Bool()) // a departure refreshed no average: all slots went to packets
+  val refreshSkipped = Output(Bool()) // a departure refreshed no average: packets used all slots
 }
 
-/** The datapath of a lane: wires only.
+/** Instantiates and connects the blocks of a lane's datapath.
   *
   * {{{
   *   in(i) -> Ingress -+-> cells ------------> CellBuffer --> PacketReader -> HeaderRewrite -> Serializer -> out
   *      IngressArbiter +                         ^ free           ^
   *                     +-> heads -> HeaderParser -> descriptors -> PolicyPipeline -> EgressQueues
   * }}}
-  * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when nothing but an arrival or the time in
-  * `wake` can change anything. `holdsPackets` is high as well while packets wait for that time: that is what the host's register says.
+  * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when only an arrival or the time in
+  * `wake` can change anything. `holdsPackets` is also high while packets wait for that time. The host's status register shows it.
   *
-  * After a reset the inputs open when `ready` and the tables of policy pipeline and victim search are clear: what can be stalled waits until then, what cannot
-  * is left out and shown on `lost`. `lost(i)` shows each left-out frame's length, `Ingress.LostLatency` clocks after its last beat.
-  * In builds with `protect` the tables of the queues are cleared too. When `upsets.failed` rises, the inputs close, no packet is taken from a
-  * queue, and what is still on its way out is `bad`, but for a beat that waits already, until a reset (docs/soft-errors.md).
+  * After a reset the inputs open when `ready` is high and the tables of the policy pipeline and the victim search are clear. Until then an input that
+  * can be stalled waits. At the others, frames are left out and reported on `lost`. `lost(i)` gives the length of each frame that is left out,
+  * `Ingress.LostLatency` cycles after its last beat.
+  *
+  * In builds with `protect`, the tables of the queues are cleared too. When `upsets.failed` rises, the inputs close until a reset, and no packet is
+  * taken from a queue. All beats that still leave are `bad`, except a beat that is already stalled (docs/soft-errors.md).
   */
 class LaneCore(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
-    val ready = Input(Bool()) // who listens to the events below can take them
-    val skip = Input(Bool()) // some clocks later no packet is decided, and none is taken from a queue, for one clock
+    val ready = Input(Bool()) // the receiver of the events below can accept them
+    val skip = Input(Bool()) // some cycles later, for one cycle, no packet is decided or taken from a queue
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))
     val lost = Output(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val out = Vec(p.egresses, Decoupled(new AxisBeat(p.dataBits, p.userBits)))
@@ -99,7 +101,7 @@ class LaneCore(p: LaneParams) extends Module {
   }
   arbiter.io.types := io.configuration.ttlOption
   arbiter.io.alloc <> free.io.cell
-  // A clock later, as which cell is written is known late and goes to every bit; a packet is asked for long after.
+  // One cycle later: it is known late which cell is written, and the selection goes to every bit. The packet is requested much later.
   buffer.io.write.valid := RegNext(arbiter.io.write.valid, false.B)
   buffer.io.write.bits := RegNext(arbiter.io.write.bits)
 
@@ -123,7 +125,7 @@ class LaneCore(p: LaneParams) extends Module {
   // -- queue and schedule --
   queues.io.now := io.now
   queues.io.skip := io.skip
-  queues.io.enqueue := policy.io.enqueue // with the victim search, what follows takes its place
+  queues.io.enqueue := policy.io.enqueue // with the victim search, the loop below replaces this
   queues.io.configure := io.configuration.service
   queues.io.configurePort := io.configuration.portShaper
   queues.io.paused := io.configuration.paused
@@ -135,7 +137,7 @@ class LaneCore(p: LaneParams) extends Module {
     decides.outcome := settles.outcome
     free.io.freedByPolicy := settles.freed
   }
-  // One cell is read in a clock, so one chain comes back. A discarded packet's chain comes in a clock in which no cell is handed over.
+  // One cell is read per cycle, so at most one chain returns per cycle. A discarded packet's chain returns in a cycle without a cell from a reader.
   private val discardTurn = Wire(Bool())
   queues.io.discarded.ready := discardTurn && users.map(_.io.mayDiscard).getOrElse(true.B)
   private val discarded = Wire(Valid(new Chain(p)))
@@ -154,7 +156,7 @@ class LaneCore(p: LaneParams) extends Module {
     buffer.io.readAddress := reads.head.readAddress
     discardTurn := !reads.head.cell.fire
   } else {
-    // What is discarded has a turn, too, in which no cell is read.
+    // A discard also takes a turn, in which no cell is read.
     val turns = Module(new RRArbiter(UInt(p.cellBits.W), p.egresses + 1))
     turns.io.out.ready := true.B
     turns.io.in.last.valid := queues.io.discarded.valid && !queues.io.discarded.ready
@@ -180,7 +182,7 @@ class LaneCore(p: LaneParams) extends Module {
     upset := counters.io.counts
     when(counters.io.failed) { running := false.B }
     for ((out, way) <- io.out.zip(ways)) {
-      val bad = Wire(Bool()) // but a beat that waits stays as it is
+      val bad = Wire(Bool()) // a stalled beat does not change
       bad := Mux(RegNext(out.valid && !out.ready, false.B), RegNext(bad, false.B), counters.io.failed)
       out.bits.bad := bad || way.serializer.io.out.bits.bad
     }
@@ -203,10 +205,10 @@ class LaneCore(p: LaneParams) extends Module {
 
   io.decision := policy.io.decision
   io.departed := queues.io.departed
-  private val ceWaiting = WireDefault(VecInit.fill(p.egresses)(false.B)) // marked on their way out, not counted yet
+  private val ceWaiting = WireDefault(VecInit.fill(p.egresses)(false.B)) // marked at the egress, not counted yet
   if (p.egresses == 1) io.ceWritten := ways.head.ceWritten
   else {
-    // Several may leave in one clock, in the long run no more than cells are read: one a clock.
+    // Several may leave in one cycle. In the long run at most one leaves per cycle, because one cell is read per cycle.
     val turns = Module(new RRArbiter(new Departure(p), p.egresses))
     for (((way, turn), e) <- ways.zip(turns.io.in).zipWithIndex) {
       val waiting = Module(new Queue(new Departure(p), LaneCore.ceWritten(p)))
@@ -222,11 +224,11 @@ class LaneCore(p: LaneParams) extends Module {
   }
   io.freeCells := free.io.freeCells
 
-  // Beats inside ingress are seen by the frame's descriptor or loss at the latest; until then the frame counts as under way.
+  // Frames in the ingress: from the last beat to the descriptor or the loss (`frames`), and before the last beat (`open`).
   private val frames = RegInit(0.U(16.W))
-  private val ended = RegNext(PopCount(VecInit(io.in.map(i => i.fire && i.bits.last))), 0.U) // counted a clock later
+  private val ended = RegNext(PopCount(VecInit(io.in.map(i => i.fire && i.bits.last))), 0.U) // counted one cycle later
   private val lost = RegNext(PopCount(io.lost.map(_.valid)), 0.U) // so are these
-  private val begun = RegNext(policy.io.descriptor.fire, false.B) // and these, when they are busy in the pipeline
+  private val begun = RegNext(policy.io.descriptor.fire, false.B) // and these, when the pipeline reports them as busy
   frames := frames + ended - begun - lost
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
@@ -242,8 +244,8 @@ class LaneCore(p: LaneParams) extends Module {
 
 object LaneCore {
 
-  /** Packets of an egress that were marked on their way out and are not counted yet, at most. One is counted in each clock, and one cell is read in
-    * each: so all together are no more than the cells that the ways out held when it began, at most 4 each.
+  /** Most packets of an egress that were marked at the egress and are not counted yet. One packet is counted and one cell is read per cycle. So all
+    * egresses together have at most as many as the cells that their paths held at the beginning: at most 4 each.
     */
   private def ceWritten(p: LaneParams): Int = 4 * p.egresses
 }

@@ -4,33 +4,33 @@ import chisel3.util.log2Ceil
 import vermilion.fixed.MemoryKind
 import vermilion.control.TokenKind
 
-/** What decides a lane's area. Nothing here can be changed by a register.
+/** The build parameters of a lane. They define its area, and no register changes them.
   *
   * @param dataBits      width of every AXI-Stream, 64, 128 or 512
   * @param inputs        number of AXI-Stream inputs, at least 1
-  * @param queues        number of queues of all egresses together, 2 to 1024; a queue's number is its egress's, followed by its number there
-  * @param egresses      number of AXI-Stream outputs, each with a scheduler and as many queues as the others, 1, 2, 4 or 8
+  * @param queues        number of queues of all egresses together, 2 to 1024; a queue's number is `{egress, queue}`
+  * @param egresses      number of AXI-Stream outputs, 1, 2, 4 or 8; each has a scheduler and the same number of queues
   * @param cells         64-byte cells in the shared buffer, a power of two
-  * @param maxFrameBytes longest frame stored; longer ones are counted and dropped whole
-  * @param stallable     for each input, whether `ready` may fall. The receive side of a port cannot be stalled: its `ready` is always 1, it goes
-  *                      before the inputs that can wait, and what finds no place is left out as a whole frame and counted
-  * @param flows         flows that the flow markers' table holds, a power of two; 0: no flow markers, a packet that is to be marked by its
-  *                      flow is yellow
+  * @param maxFrameBytes longest frame stored; longer frames are counted and dropped completely
+  * @param stallable     for each input, whether `ready` may fall. The receive side of a port cannot be stalled: its `ready` is always 1, and it has
+  *                      priority over inputs that can be stalled. A frame that finds no place is left out completely and counted
+  * @param flows         flows in the table of the flow markers, a power of two; 0: no flow markers, and a packet that its flow should mark is
+  *                      yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power
-  *                      of two; 0: none can, and nothing of it is built. It makes a verdict 3 clocks later
-  * @param heads         with the victim search, packets at most in the head of a queue, which are the scheduler's and can be no victims
+  *                      of two; 0: none can, and the search is not built. The search makes a verdict 3 cycles later
+  * @param heads         with the victim search, most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
-  * @param protect       links, chains, queue entries and the queues' records are kept as codewords that correct one wrong bit and detect two, and are
-  *                      scrubbed (protect/ScrubbedRam.scala); no latency changes, but the lane opens only when all are cleared, `cells` clocks
-  *                      after a reset. Not with the victim search
-  * @param userBits      bits that come with a frame's last beat and leave with all of its beats, and that `fates` shows (lane/FrameUsers.scala);
-  *                      0: nothing of it is built
-  * @param evictedBits   so many of the lowest bits of `user` are known of a frame that is evicted; None: all
+  * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
+  *                      are scrubbed (protect/ScrubbedRam.scala). No latency changes, but the inputs open only when all are cleared, `cells`
+  *                      cycles after a reset. Not with the victim search
+  * @param userBits      bits that arrive with a frame's last beat, leave with all of its beats, and appear in `fates` (lane/FrameUsers.scala);
+  *                      0: none, and their logic is not built
+  * @param evictedBits   number of lowest bits of `user` that are available for an evicted frame; None: all
   * @param routeInUser   a frame's egress is in the lowest bits of its `user`, and the registers `routes` have no effect
-  * @param nextBlock     the Next pointer of the lane's register block: where the next one begins in the same BAR, 0 if it is the last
-  * @param tokenKinds    token bucket markers built in; a packet that is to be marked by another kind keeps its colour. The model has all:
-  *                      what the simulator builds has all too
-  * @param ultraRam      large memories lie in UltraRAM; false for devices that have none, where they lie in block RAM
+  * @param nextBlock     the Next pointer of the lane's register block: the start of the next block in the same BAR, 0 if it is the last
+  * @param tokenKinds    token bucket markers that are built; a packet that another kind should mark keeps its colour. The model has all kinds,
+  *                      so the builds of the simulator have them too
+  * @param ultraRam      large memories are in UltraRAM; false for devices without it: they are in block RAM
   */
 case class LaneParams(
     dataBits: Int = 64,
@@ -111,18 +111,18 @@ case class LaneParams(
     s"userBits is $userBits with routeInUser; legal are $egressBits and more, the bits of an egress"
   )
 
-  /** What the scheduler of one egress knows: its own queues. */
+  /** The parameters for the scheduler of one egress, with only its own queues. */
   def ofOneEgress: LaneParams = if (egresses == 1) this
   else copy(queues = queues / egresses, egresses = 1, victims = victims.min(queues / egresses))
   val cellBits: Int = log2Ceil(cells)
 
-  /** [[heads]], if the lane has the victim search. A port of 512 bits can take a packet in every clock, and a place is filled anew some eight clocks behind that. */
+  /** [[heads]], if the lane has the victim search. A port of 512 bits can take a packet in every cycle; its place is filled again about 8 cycles later. */
   val headPlaces: Int = heads.getOrElse(if (dataBits == 512) 8 else 4)
 
-  /** Bits of a packet's name within its queue: its head cell, or its place among the first of its queue. */
+  /** Bits that identify a packet within its queue: by its head cell, or by its place in the head of the queue. */
   lazy val nameBits: Int = if (victims == 0) cellBits else log2Ceil(headPlaces)
 
-  /** What a memory of so many words and bits is made of, if it may be large. */
+  /** The kind of a memory of this depth and width, if it may be large. */
   def largeMemory(depth: Int, width: Int): MemoryKind = MemoryKind.large(depth, width, ultraRam)
   val inputBits: Int = log2Ceil(inputs).max(1)
 
@@ -130,7 +130,7 @@ case class LaneParams(
   val chainBits: Int = log2Ceil(16320 / 64 + 2)
 }
 
-/** Builds that are tested and supported. The `nic` ones: input 0 is the port's receive side, input 1 the host. */
+/** Presets that are tested and supported. In the `nic` presets, input 0 is the port's receive side and input 1 the host. */
 object LaneParams {
   val lab: LaneParams = LaneParams(victims = 16)
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
@@ -139,8 +139,8 @@ object LaneParams {
   val byName: Map[String, LaneParams] =
     Map("lab" -> lab, "nic10g" -> nic10g, "nic25g" -> nic25g, "nic100g" -> nic100g)
 
-  /** For benches: buffers that a few frames fill, without the victim search and with it in some of the queues; a frame a clock with the search;
-    * all algorithms in 16 and in 1,024 queues; the search left out; the lane of the experiments; and memories protected.
+  /** Presets for benches: buffers that a few frames fill, without the victim search and with it in some queues; one frame per cycle with the search;
+    * all algorithms in 16 and in 1,024 queues; no search; the lane of the experiments; and protected memories.
     */
   val forBenches: Map[String, LaneParams] = {
     val card = LaneParams(
@@ -157,16 +157,16 @@ object LaneParams {
     byName ++ Map(
       "lab-few-cells" -> labFew,
       "nic100g-few-cells" -> nicFew,
-      // Opens 2,048 clocks after a reset, later than the rest of the lane.
+      // The search opens 2,048 cycles after a reset, later than the rest of the lane.
       "lab-victims-few-cells" -> labFew.copy(victims = 8),
       "nic100g-victims-few-cells" -> nicFew.copy(victims = 2),
       "nic100g-victims" -> nic100g.copy(cells = 1024, victims = 4),
       "nic10g-all" -> nic10g.copy(victims = 16),
-      // Runts on both inputs are more frames than a lane decides, and some are lost.
+      // Runts on both inputs exceed the decision rate of a lane, so some are lost.
       "nic10g-two-ports" -> nic10g.copy(stallable = Seq(false, false)),
       "nic100g-all" -> nic100g.copy(victims = 16),
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
-      // The one lane of a card of two ports, both directions; of one port and of four (nic/NicParams.scala).
+      // The only lane of a card, for both directions: cards with two ports, one port and four ports (nic/NicParams.scala).
       "card-2x10g" -> card,
       "card-2x25g" -> card.copy(dataBits = 128),
       "card-1x25g" -> card.copy(
@@ -184,14 +184,15 @@ object LaneParams {
         victims = 128,
         stallable = Seq.fill(4)(Seq(false, true)).flatten
       ),
-      // Several egresses, all inputs routed to any of them.
+      // Several egresses; each input can be routed to any of them.
       "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32),
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0),
-      // For the experiments' networks: one input of 512 bits that cannot be stalled, as the model's session has. Its ports are slow, and short heads leave more victims.
+      // For the networks of the experiments: one input of 512 bits that cannot be stalled, as in the model's session. Its ports are slow.
+      // Short heads leave more victims.
       "network" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)),
-      // Records a queue lie in block RAM, in LUTs in the others.
+      // The records per queue are in block RAM; in the other `lab` presets they are in LUTs.
       "lab-128-queues" -> lab.copy(queues = 128),
       "lab-protected-few-cells" -> labFew.copy(protect = true, flows = 0, tokenKinds = Set.empty),
       "nic100g-protected-few-cells" -> nicFew.copy(protect = true, flows = 0, tokenKinds = Set.empty)

@@ -7,16 +7,16 @@ import vermilion.rewrite.HeaderRewrite
 import vermilion.fixed.Formats.CellBytes
 import vermilion.stream.{Departure, Serializer}
 
-/** What stands between the cells and an egress's AXI-Stream: reader, rewrite and serializer, one behind the other. */
+/** The path from the cell buffer to the AXI-Stream of an egress: reader, rewrite and serializer in series. */
 class WayOut(p: LaneParams, egress: Int) {
   private def named(name: String): String = if (p.egresses == 1) name else s"${name}_$egress"
   val reader: PacketReader = Module(new PacketReader(p)).suggestName(named("reader"))
   val rewrite: HeaderRewrite = Module(new HeaderRewrite(p)).suggestName(named("rewrite"))
   val serializer: Serializer = Module(new Serializer(p.dataBits, p.userBits)).suggestName(named("serializer"))
 
-  // Where a cell takes beats, reader and queues need not know in the same clock whether the wire takes one: a cell goes on when it finds nothing
-  // before it. One in two clocks is less than the wire's rate only for frames of a single beat, which are shorter than any Ethernet frame.
-  // Where a cell is a beat, rewrite and serializer say from registers what their ready would be: a place is free, or one becomes so in this clock.
+  // If a cell has several beats, reader and queues do not depend on the output's `ready` of the same cycle: a cell moves on when the rewrite is empty.
+  // One cell in two cycles is below line rate only for frames of a single beat, which are shorter than any Ethernet frame.
+  // If a cell is one beat, separate registers of rewrite and serializer give their `ready`: a place is free, or becomes free in this cycle.
   private val wholeCells = p.dataBits == CellBytes * 8
   private val goesOn = if (wholeCells) rewrite.io.gap || serializer.io.room else rewrite.io.empty
   if (wholeCells)
@@ -32,7 +32,7 @@ class WayOut(p: LaneParams, egress: Int) {
   rewrite.io.out.ready := serializer.io.in.ready
   serializer.io.in.bits := rewrite.io.out.bits.cell
 
-  /** A packet whose ECN field is changed to CE in this clock. */
+  /** A packet with an ECN field that is changed to CE in this cycle. */
   val ceWritten: Valid[Departure] = Wire(Valid(new Departure(p)))
   private val edited = rewrite.io.out.bits
   ceWritten.valid := rewrite.io.out.fire && edited.cell.first && edited.ceWritten
@@ -42,7 +42,7 @@ class WayOut(p: LaneParams, egress: Int) {
   ceWritten.bits.arrival := edited.queueEntry.arrival
   ceWritten.bits.flushed := false.B
 
-  /** Something is on its way. */
+  /** High while the path holds a cell or a beat. */
   def holdsCells: Bool =
     reader.io.holds || !rewrite.io.empty || rewrite.io.out.valid || serializer.io.out.valid
 }
