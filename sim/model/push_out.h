@@ -8,8 +8,8 @@
 // A push-out drops or marks exactly one packet: a queued one or the arriving one. An arriving packet that exceeds the
 // queue's limit is dropped itself.
 // `last` selects the tail-drop form. There a tail drop is a push-out among the last packets of the queue, and the curve
-// drops or marks only the arriving packet. If the arriving packet's bytes do not fit, a victim must be at least as
-// long. So the queue never exceeds its limit.
+// drops or marks only the arriving packet. If the arriving packet exceeds the queue's byte limit, or the pool is full,
+// a victim must be at least as long. So the queue never exceeds its limit.
 //
 //   push-out     another packet is dropped  the arriving one is dropped
 //   verdict      enqueue                    mark if it may be marked, else the provisional verdict
@@ -35,7 +35,7 @@ inline bool admits(u32 verdict) {
   return verdict == VM_ENQUEUE || verdict == VM_MARK;
 }
 
-// The packet's record for the queues. `cell` identifies the packet until it departs.
+// The arriving packet as the queues see it. `cell` identifies the packet until it departs.
 inline VictimArrival atQueues(const VmQueue& queue, const Arrival& seen, u32 provisionalVerdict, u32 cell, u32 cells) {
   const u32 action = pushesOut(queue, provisionalVerdict) ? VictimArrival::PushOut
                      : admits(provisionalVerdict)         ? VictimArrival::Admit
@@ -54,7 +54,7 @@ inline u32 verdictOf(u32 provisionalVerdict, bool pushOut, const VictimOutcome& 
   return outcome.marked ? VM_MARK : VM_ENQUEUE;
 }
 
-// The trace record of a push-out, beside the verdict.
+// What the trace contains of a push-out, in addition to the verdict.
 struct PushOut {
   u32 provisionalVerdict = VM_ENQUEUE;
   bool held = false;  // if false, the other fields are invalid

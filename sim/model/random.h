@@ -4,8 +4,7 @@
 //   draw = rotl(s0 + s3, 7) + s0            U32
 //   t = s1 << 9; s2 ^= s0; s3 ^= s1; s1 ^= s2; s0 ^= s3; s2 ^= t; s3 = rotl(s3, 11)
 //
-// The state has 128 bits, the period is 2^128 - 1. The source needs additions, shifts, rotations and exclusive ors
-// only.
+// The state has 128 bits and the period is 2^128 - 1. A step needs only additions, shifts, rotations and exclusive ors.
 // Every packet that enters the policy pipeline steps it once, whatever its verdict. Nothing else steps it.
 // Markers have a second source of the same kind. The draw comes from the state before the step.
 //

@@ -6,10 +6,10 @@ import vermilion.fixed.Formats.TimeBits
 
 /** Generates the time of all lanes, in whole ns of 48 bits.
   *
-  * The source is a counter of this clock's periods, 0 at reset, or the NIC's PTP clock in builds that have it.
+  * The source is a counter of this clock's periods, which starts at 0 after a reset, or the NIC's PTP clock in builds with `ptpTime`.
   * The counter is exact for a period of `num` / `denom` ns. It adds the whole ns in each cycle, and one more when the sum
   * of the fractions reaches one. A change of `usePtp` makes the time jump. Lanes tolerate this (docs/architecture.md,
-  * "Times"). The counter always runs.
+  * "Times"). The counter runs with either source.
   *
   * Latency: `now` is `ptp` of one cycle before.
   */

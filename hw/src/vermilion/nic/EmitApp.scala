@@ -6,7 +6,7 @@ import vermilion.lane.PresetEmitter
 
 /** Writes the app block's SystemVerilog, one file per module, and `vermilion_app_params.vh`.
   *
-  * The Verilog shell around the block uses this file to check that both fit. Usage:
+  * With the `.vh` file the Verilog shell around the block checks that shell and block match. Usage:
   * `EmitApp PRESET DIRECTORY [synthesis]`. Benches have additional presets. With `synthesis`, assertions are omitted.
   */
 object EmitApp extends PresetEmitter {

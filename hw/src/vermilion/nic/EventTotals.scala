@@ -8,7 +8,7 @@ import chisel3.util._
   * Each slot counts its events in a few flip-flops. In each cycle one slot, in order, adds its flip-flops to its total.
   * So a total is at most `slots` + 2 cycles late. Totals wrap.
   * {{{
-  *   cycle 0  `turn`: total and flip-flops are read      1  added      2  `change` of the sum is written
+  *   cycle 0  `turn`: total and flip-flops are read      1  added      2  `close` writes the sum
   * }}}
   *
   * @param amounts the amount to add in this cycle, for each slot

@@ -5,7 +5,7 @@ import chisel3.util._
 import vermilion.fixed.Formats.PktLenBits
 import vermilion.stream.Verdict
 
-/** The events of one egress of a lane in one cycle. Bytes are valid with the bits beside them. */
+/** The events of one egress of a lane in one cycle. */
 class LaneEvents extends Bundle {
   val verdict = Valid(UInt(Verdict.Bits.W))
   val evicted = UInt(2.W) // frames, by push-outs and flushes
@@ -25,8 +25,9 @@ class LaneIncrement extends Bundle {
 
 /** Accumulates the events of an egress and sends them as increments.
   *
-  * The counters send in order, each in the cycle of its slot ([[EventTotals]]). The next counter follows only after the
-  * current one has been served. So each counter is served, however seldom `out` is ready. Totals hold up to 2^48 - 1.
+  * The counters send in order, each in the cycle of its slot ([[EventTotals]]). The next counter follows only when the
+  * current one has sent its increment, or has none. So each counter is served, however seldom `out` is ready. Totals hold
+  * up to 2^48 - 1.
   *
   * Latency: an event is offered after 4 to 36 cycles if no other increment waits for `out`. Rate: at most one increment
   * per cycle. If `out` is seldom ready: one per ready cycle or one in 16 cycles, whichever is less.

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** Connects a stream that cannot be stalled to one that can, by a store that drops frames visibly when it is full.
+/** Connects a stream that cannot be stalled to one that can, through a store. It reports each frame that finds no room.
   *
   * If the first beat of a frame finds no place, the module drops the whole frame and pulses `lost`. If the store becomes
   * full within a frame, the module ends the frame: it writes one beat with `last` and `bad` into a reserved place, drops

@@ -6,11 +6,12 @@ import vermilion.stream.AxisBeat
 
 /** Accepts a beat from the MAC in every cycle and discards the rest of a frame that a reset cut.
   *
-  * Two registers are not reset and record that a frame was in progress ([[vermilion.stream.Ingress]] does the same).
-  * They have no information about the source. If the source was reset too, the module takes its next frame for the rest
-  * and discards it. At power-up the registers must be 0, as in an FPGA. Beats that arrive during reset are discarded.
+  * Two registers keep their values through a reset. They record that a frame was in progress ([[vermilion.stream.Ingress]]
+  * does the same). The module does not know whether the source was reset too. If it was, the first frame after the reset
+  * counts as the rest of the cut frame. At power-up the registers must be 0, as in an FPGA. Beats that arrive during
+  * reset are discarded.
   *
-  * `lost` is high for one cycle after the last beat of a frame that was discarded.
+  * `lost` is high in the cycle after the last beat of a discarded frame.
   *
   * Latency: one cycle. Rate: one beat per cycle.
   */

@@ -25,8 +25,9 @@ class HeldReset extends ExtModule {
 
 /** Delays a block's reset by one register, so that its path is timed like any other.
   *
-  * The internal reset begins and ends one cycle after the reset of the port. In the cycle after the port's reset the block must accept nothing,
-  * because it would be lost. It must also output nothing, because its state is from before the reset. So its ports are gated ([[gate]]).
+  * The internal reset begins and ends one cycle after the reset of the port. In the cycle after the port's reset, the block must accept no
+  * transfer, because the transfer would be lost. It must also output none, because its state is from before the reset. So its ports are gated
+  * ([[gate]]).
   */
 object HeldReset {
 

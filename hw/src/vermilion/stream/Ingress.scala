@@ -13,7 +13,7 @@ class ShownCell(p: LaneParams) extends GatheredCell(p.userBits) {
 
 object Ingress {
 
-  /** Frames whose descriptor may wait, for the parser or for the policy pipeline; each has its place from its first cell on. */
+  /** Most frames with a descriptor that waits, for the parser or for the policy pipeline. A frame takes its place with its first cell. */
   val DescriptorDepth = 16
 
   /** Free cells that an ingress prefetches, so that waiting for the shared free list's arbiter does not look like an empty list. */
@@ -44,7 +44,7 @@ object Ingress {
   * A frame with `bad` is written like any other. Ends are output in the order of the frames, each after the last write of its frame.
   *
   * The ingress leaves out a frame, without a cell and without a descriptor, in these cases:
-  *   - A reset removed the beginning of the frame (`cut`). Two registers are not reset and record that a frame was in progress.
+  *   - A reset removed the beginning of the frame (`cut`). Two registers keep their values through a reset and record that a frame was in progress.
   *   - The first cell is complete before `running`, on an input that cannot be stalled.
   *   - All `DescriptorDepth` descriptor places are in use at the first cell, on an input that cannot be stalled.
   *
@@ -112,7 +112,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   // ---- Frames: a place for the descriptor, or left out ----------------------------------------------------------------
   private val places = RegInit(
     0.U(Ingress.DescriptorDepth.W)
-  ) // taken: so many ones from bit 0 on, as who begins is known late
+  ) // taken places, as that many ones from bit 0 on: it is known late whether a frame begins
   private val placeFree = !places(Ingress.DescriptorDepth - 1)
   private val leavingOut = Reg(Bool())
   private val stopped = Reg(Bool()) // the rest of this frame is not written
@@ -151,7 +151,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   assert(!io.lost.valid || cell.ready, "a frame that is left out waits")
   io.lost.bits := cell.bits.lenBytes
 
-  // ---- Cells: take one, link it to the one before, write it -----------------------------------------------------
+  // ---- Cells: take one, link it to the previous one, write it -----------------------------------------------------
   private val headCell = Reg(UInt(p.cellBits.W))
   private val previous = Reg(UInt(p.cellBits.W))
   private val taken = Reg(UInt(p.chainBits.W))

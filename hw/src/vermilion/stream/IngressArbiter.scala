@@ -5,7 +5,7 @@ import chisel3.util._
 import vermilion.lane.LaneParams
 import vermilion.parse.{FrameHeads, TtlOptionTypes}
 
-/** Merges the ingresses of a lane into one free list, one write port, one parser and one policy pipeline.
+/** Shares one free list, one write port, one parser and one policy pipeline among the ingresses of a lane.
   *
   * Inputs that cannot be stalled have priority over those that can. Within each group, a round-robin arbiter grants only inputs with a request.
   * So inputs that can be stalled wait, without limit if the others use every cycle.
@@ -83,7 +83,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   heads.io.cell.bits.bytes := cell.bits.value.headBytes
   heads.io.cell.bits.start := cell.bits.value.start
 
-  // Descriptors: only with available headers. Most builds parse every frame and need no selection here.
+  // A descriptor is selected when its headers are available, or will never be. Most builds parse every frame and need no multiplexer here.
   private val mayMiss = (0 until p.inputs).exists(Ingress.mayMissHead(p, _))
   private def parsed(end: FrameEnd): Bool = if (mayMiss) end.parsed else true.B
   private val end = join(io.inputs.zipWithIndex.map { case (each, i) =>
