@@ -3,10 +3,10 @@ package vermilion.fixed
 import chisel3._
 import chisel3.util._
 
-/** The only ways to make a number narrower. The model's functions of the same names are in `sim/model/formats.h`. */
+/** Narrows and compares numbers. No other code makes a number narrower. The model's functions of the same names are in `sim/model/formats.h`. */
 object Arithmetic {
 
-  /** `x` or the greatest value of `bits` bits. */
+  /** `x` or the greatest value of `bits` bits, whichever is less. */
   def saturate(x: UInt, bits: Int): UInt =
     if (x.getWidth <= bits) x.pad(bits)
     else Mux(x(x.getWidth - 1, bits).orR, Fill(bits, 1.U(1.W)), x(bits - 1, 0))
@@ -18,10 +18,12 @@ object Arithmetic {
     Mux(over, limit.U(bits.W), x.pad(bits)(bits - 1, 0))
   }
 
-  /** The low `bits` bits; for free-running counters, where a wrap is meant. */
+  /** The low `bits` bits; for free-running counters, which wrap by design. */
   def wrap(x: UInt, bits: Int): UInt = x.pad(bits)(bits - 1, 0)
 
-  /** Are two long words equal? Three bits of each to a LUT, and all of them along a carry chain, where synthesis would make a tree of twice the LUTs. */
+  /** True if two long words are equal. Each LUT compares three bits of each word, and a carry chain combines the LUTs. On its own, synthesis would
+    * build a tree with twice the LUTs.
+    */
   def same(a: UInt, b: UInt): Bool = {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
     val parts = (0 until a.getWidth by 3).map { low =>
@@ -31,24 +33,24 @@ object Arithmetic {
     all(parts)
   }
 
-  /** Are all true? Along a carry chain, where synthesis would make a tree of LUTs, or a row of them. */
+  /** True if all parts are true. A carry chain combines them. On its own, synthesis would build a tree or a row of LUTs. */
   def all(parts: Seq[Bool]): Bool = (VecInit(parts).asUInt +& 1.U)(parts.size)
 
-  /** `a` is less than `b`, both of one width: a carry a bit, and no LUT behind it. Not both may be padded: firtool 1.155.0 takes the top bit of the difference
-    * of two padded words for 0.
+  /** True if `a` is less than `b`, both of the same width. It takes one carry per bit, and no LUT after the carry chain. At most one of the two may be
+    * padded: firtool 1.155.0 replaces the top bit of the difference of two padded words by 0.
     */
   def less(a: UInt, b: UInt): Bool = {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
     (a -& b)(a.getWidth)
   }
 
-  /** `a` and `b` together are `c` or more: one carry chain, as a LUT a bit makes two words of the three first. */
-  def reachTogether(a: UInt, b: UInt, c: UInt): Bool = together(a, b, c, 1) // the 1 makes -c of ~c
+  /** True if `a` + `b` is `c` or more. It takes one carry chain: before it, one LUT per bit reduces the three words to two. */
+  def reachTogether(a: UInt, b: UInt, c: UInt): Bool = together(a, b, c, 1) // -c = ~c + 1
 
-  /** `a` and `b` together are more than `c`, in the same way. */
+  /** True if `a` + `b` is more than `c`, in the same way. */
   def passTogether(a: UInt, b: UInt, c: UInt): Bool = together(a, b, c, 0)
 
-  /** Is a + b + ~c + one positive, or 0? */
+  /** True if a + b + ~c + one is positive or 0. */
   private def together(a: UInt, b: UInt, c: UInt, one: Int): Bool = {
     val bits = a.getWidth.max(b.getWidth).max(c.getWidth) + 2
     val (x, y, z) = (a.pad(bits), b.pad(bits), (~c.pad(bits)).asUInt)
@@ -56,7 +58,7 @@ object Arithmetic {
     !((x ^ y ^ z) + carries)(bits - 1)
   }
 
-  /** Serial-number order (RFC 1982): `a` is at or behind `b`, both of the same width and less than half its range apart. */
+  /** Serial-number order (RFC 1982): true if `a` is equal to or later than `b`. Both have the same width and are less than half its range apart. */
   def reached(a: UInt, b: UInt): Bool = {
     require(a.getWidth == b.getWidth, s"widths are ${a.getWidth} and ${b.getWidth}; they must be the same")
     !(a - b)(a.getWidth - 1)

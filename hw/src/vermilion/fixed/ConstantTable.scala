@@ -3,7 +3,7 @@ package vermilion.fixed
 import chisel3._
 import chisel3.util._
 
-/** Constants looked up by index: a tree of multiplexers in which equal parts stand once. */
+/** Looks up constants by index, with a tree of multiplexers that contains equal parts only once. */
 object ConstantTable {
   def apply(values: Seq[BigInt], width: Int)(index: UInt): UInt = {
     require(isPow2(values.size), s"${values.size} constants; legal are powers of two")

@@ -2,10 +2,10 @@ package vermilion.fixed
 
 import chisel3._
 
-/** Pipeline registers that keep their type, so that widths stay known behind them (Chisel's `RegNext` infers its own). */
+/** Pipeline registers that keep their type, so that widths stay known after them (Chisel's `RegNext` infers its width). */
 object Delay {
 
-  /** `x` as it was `clocks` clocks ago. */
+  /** `x` as it was `clocks` cycles before. */
   def apply[T <: Data](x: T, clocks: Int = 1): T = {
     require(clocks >= 0, s"clocks is $clocks; legal are 0 and more")
     if (clocks == 0) x
@@ -16,7 +16,7 @@ object Delay {
     }
   }
 
-  /** A register that takes `x` where `on`, and otherwise keeps its value. So an empty stage of a pipeline moves nothing. */
+  /** A register that takes `x` while `on` is high, and otherwise keeps its value. So nothing toggles in an empty stage of a pipeline. */
   def enabled[T <: Data](x: T, on: Bool): T = {
     val held = Reg(chiselTypeOf(x))
     when(on) { held := x }

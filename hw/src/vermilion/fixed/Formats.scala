@@ -1,6 +1,6 @@
 package vermilion.fixed
 
-/** Every number format of the lane, once. Meaning and rounding: `docs/architecture.md`, "Number formats".
+/** Defines every number format of the lane. Meaning and rounding: `docs/architecture.md`, "Number formats".
   *
   * The C++ model has the same names in `sim/model/formats.h`; a test compares both.
   */
@@ -27,7 +27,7 @@ object Formats {
   val WeightMantBits = 9
   val WeightExpBits = 5
 
-  /** Greatest number of decisions of one queue in flight between reading and writing an average. */
+  /** Most decisions of one queue between the read and the write of an average. */
   val EwmaStages = 6
 
   /** Scaled reciprocals: mantissa and right shift. */
@@ -41,8 +41,8 @@ object Formats {
   val IdleFrac = 10
   val IdleBits = 16
 
-  /** What one arrival at an empty queue adds to x, in the unit of t lambda.mant: 2^-(10 + lambda.shift); and as many bits of x, below 2^-10, that an
-    * ageing leaves over for the next one.
+  /** Bits of the step that one arrival at an empty queue adds to x. Its unit is that of t lambda.mant, 2^-(10 + lambda.shift). The remainder of x below
+    * 2^-10, which an ageing keeps for the next one, has as many bits.
     */
   val IdleStepBits = 48
 
@@ -64,7 +64,7 @@ object Formats {
   val MarkDrawBits = 16
   val SpanShift = 26
 
-  /** Packet lengths in bytes, to 64 KiB: a segment that an offloading host captures. */
+  /** Packet lengths in bytes, to 64 KiB: as long as a segment that a host with segmentation offload captures. */
   val PktLenBits = 16
 
   /** Bytes of a buffer cell. */

@@ -5,20 +5,20 @@ import chisel3.util._
 
 /** A RAM with one write port and any number of read ports that always returns the newest data.
   *
-  * A read addressed in clock t gives in clock t+1 what all writes up to and including clock t left there: a write of the
-  * same clock is held in a register and chosen over the array's output. A record that is read in clock t, changed and
-  * written back in clock t+1 can therefore be read again in clock t+1: one update a clock, same address included.
+  * A read with its address in cycle t returns in cycle t+1 the data of all writes up to and including cycle t. A register
+  * holds a write of the same cycle, and its data is selected instead of the array's output. So a record that is read in
+  * cycle t, changed and written back in cycle t+1 can be read again in cycle t+1: one update per cycle, also of one address.
   * Each read port costs one copy of the array. Contents after reset are undefined; [[SweepInit]] clears them.
   *
-  * In LUTs the array itself gives the newest, and there is nothing to choose: a LUT, two registers and a compare less, for each bit
+  * In LUTs the array itself returns the newest data, so there is no selection. This saves a LUT, two registers and a comparison, for each bit
   * and for each port.
   *
   * @param depth number of records
   * @param gen   type of a record
-  * @param kind  what it is made of; left open, as [[MemoryKind.of]] says
+  * @param kind  the kind of memory; None: as [[MemoryKind.of]] gives it
   * @param slice as in [[Memory]]
-  * @param ahead addresses are compared in the cycle in which they are named, and not in that of the answer: for a record that is read, changed and written back in one
-  *              cycle, whose address is known early
+  * @param ahead addresses are compared in the cycle of the address, not in that of the data: for a record that is read, changed and written back in
+  *              one cycle, with an address that is known early
   */
 class ForwardingRam[T <: Data](
     depth: Int,
@@ -36,7 +36,7 @@ class ForwardingRam[T <: Data](
   override def read(address: UInt): T =
     if (givesNewest) readUnforwarded(address)
     else {
-      // Else compared behind registers, while the array answers: whoever names an address late need not wait for this.
+      // Without `ahead` the addresses are compared after registers, while the array reads: no comparison is in the path of a late address.
       val hit =
         if (ahead) RegNext(writeEnable && writeAddress === address)
         else lastEnable && lastAddress === RegNext(address)
@@ -44,7 +44,7 @@ class ForwardingRam[T <: Data](
     }
 }
 
-/** Walks all addresses once after reset; `done` falls only at reset. */
+/** Steps through all addresses once after reset. `done` falls only at reset. */
 class SweepInit(depth: Int) {
   private val bits = log2Ceil(depth).max(1)
   private val counter = RegInit(0.U((bits + 1).W))

@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import scala.util.DynamicVariable
 
-/** What a memory is made of. `style` is Vivado's `ram_style` (UG901), `word` begins the name of the module. */
+/** The kind of a memory: LUTs, block RAM or UltraRAM. `style` is Vivado's `ram_style` (UG901), `word` begins the name of the module. */
 sealed abstract class MemoryKind(val style: String, val word: String)
 
 object MemoryKind {
@@ -12,26 +12,31 @@ object MemoryKind {
   case object Block extends MemoryKind("block", "BlockRam")
   case object Ultra extends MemoryKind("ultra", "UltraRam")
 
-  /** The deepest memory that lies in LUTs: 64 words, as many as a LUT holds bits. Proofs of builds with a few words set 0, to have what deep ones have. */
+  /** Most words of a memory in LUTs: 64, as many as a LUT holds bits. Proofs of builds with few words set it to 0, so that they have the memories of
+    * deep builds.
+    */
   val lutDepth = new DynamicVariable(64)
 
-  /** LUTs up to `lutDepth`, block RAM beyond. An UltraScale+ device has some 450 LUTs for each block RAM, and 64 words in LUTs take 8 for 7 bits. */
+  /** LUTs up to `lutDepth` words, block RAM above. An UltraScale+ device has about 450 LUTs per block RAM, and 64 words of 7 bits take 8 LUTs. */
   def of(depth: Int): MemoryKind = if (depth <= lutDepth.value) Lut else Block
 
-  /** UltraRAM where the device has it and the memory is large, else as [[of]]. An UltraRAM is 4,096 x 72 bits. */
+  /** UltraRAM if the device has it and the memory is large, otherwise as [[of]]. An UltraRAM is 4,096 x 72 bits. */
   def large(depth: Int, width: Int, ultraRam: Boolean): MemoryKind =
     if (ultraRam && depth >= 2048 && width >= 64) Ultra else of(depth)
 }
 
-/** One memory of the device: one write port, one read port, one clock. All memories that are addressed a clock before their data are this module, but
-  * those with byte strobes or two ports that write ([[vermilion.control.RegisterFile]], [[vermilion.protect.ScrubbedRam]]), ports of two widths
-  * ([[WideWriteRam]]), and stores of queues of Chisel's ([[vermilion.nic.RxBypass]], [[vermilion.victim.HeadPlaces]]).
+/** One memory of the device: one write port, one read port, one clock.
   *
-  * In Verilog, as Chisel's memories name neither their kind nor what a read gives that meets a write. A read that is addressed in clock t gives its data
-  * in t+1. If the same word is written in clock t:
-  *  - LUTs give the new word. The address is held, and not the data.
-  *  - Block RAM and UltraRAM give the old word in a simulation. Nothing may hang on it: simulations of the build "undefined" give random bits, and the proofs any.
-  *    `rw_addr_collision` is "no" (UG901), so that no logic is spent on it. Which write mode Vivado takes for this form has not been looked at.
+  * All memories that get their address one cycle before they return data are this module. The exceptions are memories with byte strobes or two write
+  * ports ([[vermilion.control.RegisterFile]], [[vermilion.protect.ScrubbedRam]]), memories with ports of two widths ([[WideWriteRam]]), and the stores
+  * of Chisel's queues ([[vermilion.nic.RxBypass]], [[vermilion.victim.HeadPlaces]]).
+  *
+  * It is in Verilog because Chisel's memories specify neither their kind nor the result of a read that meets a write. A read with its address in
+  * cycle t returns its data in t+1. If the same word is written in cycle t:
+  *  - LUTs return the new word. The address is registered, not the data.
+  *  - Block RAM and UltraRAM return the old word in a simulation. Nothing may depend on it: simulations of the build "undefined" return random bits,
+  *    and proofs any bits. `rw_addr_collision` is "no" (UG901), so that Vivado spends no logic on it. The write mode that Vivado selects for this
+  *    form has not been checked.
   *
   * Contents are undefined until they are written.
   *
@@ -70,12 +75,14 @@ class MemoryArray(depth: Int, width: Int, kind: MemoryKind) extends ExtModule {
   )
 }
 
-/** A memory with one write port and any number of read ports, each with a copy of the array ([[MemoryArray]]). A read that meets a write is undefined.
+/** A memory with one write port and any number of read ports, each with a copy of the array ([[MemoryArray]]).
+  *
+  * A read that meets a write returns undefined data.
   *
   * @param depth number of records
   * @param gen   type of a record
-  * @param kind  what it is made of
-  * @param slice bits of a record that share an array: arrays as wide as one block RAM of this depth need no multiplexer behind them
+  * @param kind  the kind of memory
+  * @param slice bits of a record that share an array: arrays as wide as one block RAM of this depth need no multiplexer at their output
   */
 class Memory[T <: Data](depth: Int, gen: T, kind: MemoryKind, slice: Int = Int.MaxValue) {
   private val addressBits = log2Ceil(depth).max(1)
@@ -87,7 +94,7 @@ class Memory[T <: Data](depth: Int, gen: T, kind: MemoryKind, slice: Int = Int.M
   writeAddress := DontCare
   writeData := DontCare
 
-  /** Names the arrays behind it that are added from now on. */
+  /** Names the arrays that are added after this call. */
   def suggestName(suggested: String): this.type = {
     name = Some(suggested)
     this

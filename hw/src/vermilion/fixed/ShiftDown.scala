@@ -3,18 +3,20 @@ package vermilion.fixed
 import chisel3._
 import chisel3.util.{Cat, Fill}
 
-/** Shifts to the right by a variable distance of which few bits are kept: choices of one in four, the greatest distance first, so that each holds
-  * no more bits than can still be kept. (A shift written as an operator is built from choices of one in two at full width.)
+/** Shifts to the right by a variable distance and keeps few bits of the result.
   *
-  * Whether a shifted number is greater than the bits that are kept is asked beside the shift, under a mask that the distance alone gives, a clock
-  * ahead: `x >> shift >= 2^bits` where x has a bit set at `bits + shift` or above.
+  * It consists of 4-to-1 multiplexers, the greatest distance first, so that each stage has only bits that can still be kept. (The shift operator
+  * becomes 2-to-1 multiplexers of full width.)
+  *
+  * In parallel with the shift, a mask shows whether the shifted number exceeds the kept bits. The mask depends only on the distance and is computed
+  * one cycle before: `x >> shift >= 2^bits` if x has a bit set at `bits + shift` or above.
   */
 object ShiftDown {
 
   /** The lowest `bits` bits of `x >> shift`. */
   def apply(x: UInt, shift: UInt, bits: Int): UInt = filled(x, false.B, shift, bits)
 
-  /** The lowest `bits` bits of `x >> shift`, which copies the sign. */
+  /** The lowest `bits` bits of `x >> shift`, with sign extension. */
   def signed(x: SInt, shift: UInt, bits: Int): UInt = filled(x.asUInt, x(x.getWidth - 1), shift, bits)
 
   private def filled(x: UInt, fill: Bool, shift: UInt, bits: Int): UInt = {
@@ -24,7 +26,7 @@ object ShiftDown {
     }
   }
 
-  /** `x` shifted by `n << low`, the bits above `bits` that lesser distances may still bring down included. */
+  /** `x` shifted by `n << low`, including the bits above `bits` that the smaller distances can still shift down. */
   private def choice(x: UInt, fill: Bool, n: UInt, low: Int, bits: Int): UInt = {
     val (step, width) = (1 << low, bits + (1 << low) - 1)
     val choices = 1 << n.getWidth
@@ -37,7 +39,7 @@ object ShiftDown {
   def mask(shift: UInt, width: Int, bits: Int): UInt =
     VecInit((0 until width - bits).map(i => shift <= i.U)).asUInt
 
-  /** `x >> shift`, or the greatest value of `bits` bits where it is above that. `mask` is that of the shift. */
+  /** `x >> shift`, or the greatest value of `bits` bits if that is less. `mask` is the mask of `shift`. */
   def saturated(x: UInt, shift: UInt, mask: UInt, bits: Int): UInt =
     apply(x, shift, bits) | Fill(bits, (x(x.getWidth - 1, bits) & mask).orR)
 }

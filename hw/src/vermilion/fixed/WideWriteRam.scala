@@ -3,11 +3,13 @@ package vermilion.fixed
 import chisel3._
 import chisel3.util.log2Ceil
 
-/** A RAM that is written a row at a time and read a part of a row at a time. A block RAM's two ports may be of different widths, so it chooses the
-  * part by itself: where the rows are wide, the multiplexer that a narrow RAM would need before its write port is what this is for.
+/** A RAM that is written one row at a time and read one part of a row at a time.
   *
-  * A read addressed in clock t gives in t+1 what was written before t; what it gives of a row that is written in t is undefined. Contents after
-  * reset are undefined. In Verilog because Chisel's RAMs have ports of one width; in the form from which synthesis infers such a block RAM.
+  * The two ports of a block RAM can have different widths, so the block RAM itself selects the part. With wide rows this saves the multiplexer that a
+  * narrow RAM would need at its write port.
+  *
+  * A read with its address in cycle t returns in t+1 the data written before t. If the row is written in t, the result is undefined. Contents after
+  * reset are undefined. It is in Verilog because Chisel's RAMs have ports of one width. Synthesis infers such a block RAM from this form.
   */
 class WideWriteRam(rows: Int, parts: Int, width: Int) extends ExtModule {
   require(parts >= 2 && (parts & (parts - 1)) == 0, s"parts is $parts; legal are powers of two from 2")
@@ -41,7 +43,7 @@ class WideWriteRam(rows: Int, parts: Int, width: Int) extends ExtModule {
 
 object WideWriteRam {
 
-  /** Rows of `parts` records, of which `data` is one row's, fewer than `parts` too. A record is read in the clock behind its address. */
+  /** Rows of `parts` records. `data` is one row; it may have fewer records. A record is read in the cycle after its address. */
   def apply[T <: Data](rows: Int, parts: Int, write: Bool, row: UInt, data: Seq[T], address: UInt): T = {
     require(data.nonEmpty && data.size <= parts, s"${data.size} records for a row of $parts")
     val ram = Module(new WideWriteRam(rows, parts, data.head.getWidth))
