@@ -16,7 +16,7 @@ class AxiLiteReadData extends Bundle {
   val resp = UInt(2.W)
 }
 
-/** AXI4-Lite of 32 data bits, as the slave sees it; `Flipped` for a master. Protection bits are left out: nothing uses them. */
+/** AXI4-Lite with 32 data bits, from the slave's side; `Flipped` for a master. It has no protection bits, because nothing uses them. */
 class AxiLite(val addressBits: Int) extends Bundle {
   val aw = Flipped(Decoupled(UInt(addressBits.W)))
   val w = Flipped(Decoupled(new AxiLiteWriteData))
@@ -24,7 +24,7 @@ class AxiLite(val addressBits: Int) extends Bundle {
   val ar = Flipped(Decoupled(UInt(addressBits.W)))
   val r = Decoupled(new AxiLiteReadData)
 
-  /** Connects this slave to a bus, on which nothing is asked or answered while `held`. */
+  /** Connects this slave to a bus. While `held` is high, no transfer passes. */
   def takeUnless(held: Bool, bus: AxiLite): Unit = {
     aw <> HeldReset.gate(bus.aw, held)
     w <> HeldReset.gate(bus.w, held)
@@ -34,19 +34,19 @@ class AxiLite(val addressBits: Int) extends Bundle {
   }
 }
 
-/** A register write that has arrived: for one clock, with its strobes as a mask of bits. */
+/** A register write that has arrived. It is valid for one cycle, with its strobes as a bit mask. */
 class RegisterWrite(addressBits: Int) extends Bundle {
   val address = UInt(addressBits.W)
   val data = UInt(32.W)
   val mask = UInt(32.W)
 }
 
-/** The bus side of a register file: AXI4-Lite to one write or one read a clock at most.
+/** Converts AXI4-Lite to register accesses, at most one write and one read per cycle.
   *
-  * Address and data of a write may come in any order and any distance; either waits for the other. `hold` keeps writes
-  * from being done, and so from being answered. A write without strobes is answered and not shown. All answers are OKAY.
-  * `readData` belongs to `readAddress` two clocks before: time for one RAM and one register. Reads and writes do not wait
-  * for each other. Addresses are of words: their lowest two bits are dropped.
+  * Address and data of a write may arrive in any order and at any distance; each waits for the other. `hold` delays writes,
+  * and so their answers. A write without strobes is answered, but does not appear on `write`. All answers are OKAY.
+  * `readData` belongs to the `readAddress` of two cycles before: time for one RAM and one register. Reads and writes do not
+  * wait for each other. Addresses select words: their lowest two bits are ignored.
   */
 class AxiLiteSlave(addressBits: Int) extends Module {
   val io = IO(new Bundle {
@@ -61,7 +61,7 @@ class AxiLiteSlave(addressBits: Int) extends Module {
   // -- writes --
   private val aw = Queue(io.axi.aw, 1)
   private val w = Queue(io.axi.w, 1)
-  private val answered = RegInit(true.B) // no answer is waiting
+  private val answered = RegInit(true.B) // no answer is pending
   private val doWrite = aw.valid && w.valid && answered && !io.hold
   aw.ready := doWrite
   w.ready := doWrite
@@ -73,7 +73,7 @@ class AxiLiteSlave(addressBits: Int) extends Module {
   io.write.bits.data := w.bits.data
   io.write.bits.mask := FillInterleaved(8, w.bits.strb)
 
-  // -- reads: address, two clocks, answer --
+  // -- reads: address, two cycles, answer --
   private object State extends ChiselEnum { val Idle, Lookup, Take, Answer = Value }
   private val state = RegInit(State.Idle)
   private val address = RegEnable(wordOf(io.axi.ar.bits), io.axi.ar.fire)

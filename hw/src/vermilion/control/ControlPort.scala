@@ -11,17 +11,19 @@ import vermilion.protect.UpsetCounts
 import vermilion.stats.StatisticsWindow
 import vermilion.stream.Colour
 
-/** The host's side of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
+/** The host interface of a lane: AXI4-Lite to the registers of `hw/regs/vermilion.rdl` (`docs/registers.md`).
   *
-  * All of a queue's configuration is written to one shadow record, and reaches the lane as a whole with COMMIT: it is read from its RAM
-  * into registers, about 110 clocks, and passes the policy pipeline like a packet, about 25. Till then writes are held back, so the
-  * record cannot change under the commit. The scheduler's part goes out in the clock in which the policy's is taken.
-  * What is written reads back from a RAM ([[RegisterFile]]); what the lane must see is in flip-flops, about 3,500 bits, whatever the number of
-  * queues; they cannot tell what a queue has now.
+  * The host writes all of a queue's configuration to one shadow record. COMMIT gives the record to the lane as a whole. The port reads it from its
+  * RAM into registers, about 110 cycles. Then it passes the policy pipeline like a packet, about 25 cycles. Writes are held back until it has
+  * passed, so the record cannot change during the commit. The scheduler gets its part in the cycle in which the pipeline accepts `commit`, at the
+  * end of the pass.
   *
-  * A write is answered in the clock in which the lane sees it, 4 clocks after address and data have come. A read answers 4 clocks after its
-  * address, and waits for a write under way; that of a count waits for the counts first ([[EventCounts]]).
-  * A register's bits outside its fields read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] clocks.
+  * Reads return what was written, from a RAM ([[RegisterFile]]). Values that the lane must see are in flip-flops, about 3,500 bits for any number of
+  * queues. They do not show the configuration that a queue has now.
+  *
+  * A write is answered in the cycle in which the lane sees it, 4 cycles after address and data have arrived. A read is answered 4 cycles after its
+  * address, and waits for a write in progress. A read of a count first waits for the counts ([[EventCounts]]).
+  * Bits outside the fields of a register read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] cycles.
   */
 class ControlPort(p: LaneParams) extends Module {
   import ControlPort._
@@ -43,11 +45,11 @@ class ControlPort(p: LaneParams) extends Module {
 
   private def shadow(of: R.Register, index: Int*): UInt = file.loaded(of(index: _*), of.mask)
 
-  // What is not kept in the register file: every word that is shown enters the read multiplexer.
+  // Words that are not in the register file. Each of them is an input of the read multiplexer.
   private val shown = scala.collection.mutable.Map.empty[Int, UInt]
   private def show(address: Int, value: UInt): Unit = shown += address -> value
 
-  // An answer and the next read wait until a write has reached its register, a write for the clock in which a read looks into the file.
+  // The answer of a write and the next read wait until the write has reached its register. A write waits for the cycle in which a read accesses the file.
   private val accepted = RegNext(io.axi.ar.fire, false.B)
   slave.io.axi <> io.axi
   private val mayRead = !file.moving && eventCounts.io.ready
@@ -83,14 +85,14 @@ class ControlPort(p: LaneParams) extends Module {
     R.Protect() -> (if (p.protect) 1 else 0)
   )
 
-  // -- what goes to the lane as it is written --
+  // -- settings that reach the lane when they are written --
   file.keep(R.Control(), BigInt(1) << R.Control.departureUpdates.low) // clear_statistics reads as 0
   io.lane.departureUpdates :=
     RegEnable(R.Control.departureUpdates(file.word), 0.U(1.W), written(R.Control())).asBool
   private val clear = RegNext(written(R.Control()) && R.Control.clearStatistics(file.raw).asBool, false.B)
   io.statistics.clear := clear
 
-  /** One clock after a write to `address`: the registers hold what was written. */
+  /** High one cycle after a write to `address`, when the registers hold the written value. */
   private def after(address: Int): Bool = RegNext(written(address), false.B)
 
   io.lane.seed.bits.decide := Cat(Seq.tabulate(4)(i => stored(R.Seed, i)).reverse)
@@ -266,8 +268,8 @@ class ControlPort(p: LaneParams) extends Module {
   io.lane.service.valid := io.lane.commit.fire
   service.queue := selectedQueue
 
-  // A snapshot first reads the averages; when they have come, all counters are copied as of one clock.
-  private val hostReading = RegInit(false.B) // asked, or waiting for the answer
+  // A snapshot first reads the averages. When they have arrived, all counters are copied as of one cycle.
+  private val hostReading = RegInit(false.B) // requested, or waiting for the answer
   private val asked = RegInit(false.B)
   private val snapshotQueue = Reg(UInt(p.queueBits.W))
   when(written(R.Snapshot()) && exists(selected) && !snapshotPending) {
@@ -317,7 +319,7 @@ class ControlPort(p: LaneParams) extends Module {
   eventCounts.io.refreshSkipped := io.lane.refreshSkipped
   eventCounts.io.clear := clear
 
-  // -- read: the multiplexer is registered once, file and counts one clock and the window two clocks behind their index --
+  // -- read: the multiplexer has one register; file and counts follow their index by one cycle, the window by two --
   file.close()
   private val address = slave.io.readAddress
   private def page(at: UInt): UInt = at >> PageBits

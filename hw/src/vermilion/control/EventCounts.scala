@@ -9,20 +9,21 @@ import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
 import vermilion.lane.LaneParams
 
-/** Counts events for a host, in a RAM, with one adder for all.
+/** Counts events for the host in a RAM, with one adder for all counts.
   *
   * {{{
-  *   lost_frames, lost_bytes       64 bits an input; they wrap, and `clear` makes them 0, of a loss of the same clock too
-  *   flow_events, refreshes_skipped      32 bits; they stay at 2^32 - 1
+  *   lost_frames, lost_bytes             64 bits per input; they wrap, and `clear` sets them to 0, including a loss in the same cycle
+  *   flow_events, refreshes_skipped      32 bits; they saturate at 2^32 - 1
   * }}}
-  * A walk goes along the words without end, one a clock. A few bits a count gather what comes meanwhile; in the clock before a walk it takes all of
-  * them, so it makes the counts those of one clock. A cleared count stays out of the walk that writes 0.
+  * A walk steps through the words without end, one word per cycle. Meanwhile a few bits per count gather new events. In the cycle before a walk
+  * begins, it takes all of them. So the walk brings all counts to the state of one cycle. The walk that writes the 0 of a cleared count adds nothing
+  * to it: events after `clear` stay gathered for the next walk.
   *
-  * The host reads a copy. A read that takes one (of an input's lowest word of `lost_frames`, or of any 32-bit word) has to wait while `ready` is low: the next
-  * walk copies what belongs together, the four words of an input. So a read waits for two walks and three clocks at most, a walk more after
-  * `clear`, and sees everything that came before it. After a reset all reads wait for a walk, which writes zeros.
+  * The host reads a copy. A read that takes a copy (of the lowest word of an input's `lost_frames`, or of any 32-bit word) waits while `ready` is
+  * low. The next walk copies the words that belong together, for example the four words of an input. So a read waits for at most two walks and three
+  * cycles, and for one walk more after `clear`. It sees all events before it. After a reset all reads wait for one walk, which writes zeros.
   *
-  * @param wordBits bits of a word, 32; fewer for a test that lets counts end
+  * @param wordBits bits of a word, 32; fewer for a test in which counts reach their end
   */
 class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   import EventCounts._
@@ -31,15 +32,15 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     val flowEvents = Flipped(Valid(new FlowEvents))
     val refreshSkipped = Input(Bool())
     val clear = Input(Bool()) // of lost frames and bytes
-    val request = Flipped(Valid(UInt(ControlPort.AddressBits.W))) // a read, of any address: stays until it is `taken`
+    val request = Flipped(Valid(UInt(ControlPort.AddressBits.W))) // a read of any address; stays until it is `taken`
     val taken = Input(Bool())
     val ready = Output(Bool())
     val readAddress = Input(UInt(ControlPort.AddressBits.W))
-    val word = Output(UInt(32.W)) // of the address one clock before, the last that was taken; 0 if no count is there
+    val word = Output(UInt(32.W)) // of the address one cycle before, the last that was taken; 0 if it has no count
   })
   private val period = 4 * p.inputs + EventWords + 1
   private val at = RegInit(0.U(log2Ceil(period).W))
-  private val start = at === (period - 1).U // the next clock begins a walk
+  private val start = at === (period - 1).U // the next cycle begins a walk
   at := Mux(start, 0.U, at + 1.U)
 
   private val isFirst = RegInit(true.B) // the walk after a reset
@@ -51,16 +52,16 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   }
   when(io.clear) { clearAsked := true.B }
 
-  /** A count of one word or, `isLong`, of two: what a clock adds to it. */
+  /** A count of one word, or of two words if `isLong`. `adds` is its increment in this cycle. */
   private class Count(val address: Int, val isLong: Boolean, adds: UInt) {
     private val most = (BigInt(1) << adds.getWidth) - 1
-    private val gathered = RegInit(0.U((most * (2 * period + 1)).bitLength.W)) // in two walks, if the first one clears
+    private val gathered = RegInit(0.U((most * (2 * period + 1)).bitLength.W)) // of two walks, if the first one clears
     private val sum = gathered +& adds
     assert(!sum(gathered.getWidth), "more events than a count can gather")
     gathered := wrap(sum, gathered.getWidth)
     when(start && !(isLong.B && clearAsked) || isLong.B && io.clear) { gathered := 0.U }
 
-    /** What the walk adds. */
+    /** The amount that the walk adds. */
     val more: UInt = RegEnable(wrap(sum, gathered.getWidth), start)
     require(more.getWidth <= wordBits, s"wordBits is $wordBits; legal are ${more.getWidth} to 32")
   }
@@ -86,19 +87,19 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   }
   private val all = lost ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)
 
-  /** The words in the walk's order: a long count's high word behind its low one. */
+  /** The words in the order of the walk. The high word of a long count follows its low word. */
   private val words = all.flatMap(count => Seq(Some(count)) ++ Option.when(count.isLong)(None))
   private val addresses = all.flatMap(count => Seq(count.address) ++ Option.when(count.isLong)(count.address + 4))
   private val mostBits = all.map(_.more.getWidth).max
   require(words.size == period, s"${words.size} words in a walk of $period clocks")
-  private val record = UInt((1 + wordBits).W) // highest bit: a count of one word is past its end
+  private val record = UInt((1 + wordBits).W) // highest bit: a count of one word has overflowed
   private val counts = new Memory(period, record, MemoryKind.of(period)) // in the walk's order
   private val copies = new Memory(Depth, record, MemoryKind.of(Depth)) // by address
 
-  // -- the walk: a word's address, one clock later its sum, and one more later its write --
+  // -- the walk: the address of a word, its sum one cycle later, its write one more cycle later --
   private def ofWord[T <: Data](of: Seq[T]): T = {
     val last =
-      Seq.fill((1 << at.getWidth) - period)(of.last) // a power of two, so that it is chosen by the bits of `at`
+      Seq.fill((1 << at.getWidth) - period)(of.last) // to a power of two, so that the bits of `at` select the word
     Delay(VecInit(of ++ last)(at))
   }
   private val s1Old = counts.read(at)
@@ -145,15 +146,15 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
 
 object EventCounts {
 
-  /** As deep as a block RAM is anyway; synthesis puts shallower ones into LUTs. */
+  /** The depth of a block RAM. Synthesis puts shallower memories into LUTs. */
   private val Depth = 512
 
-  /** Address bits of the page that has all counts. */
+  /** Address bits of the page that contains all counts. */
   private val PageBits = 12
 
   /** Words of flow_events. */
   private val EventWords = 8
 
-  /** Where a count's word lies. */
+  /** The index of a count's word in the copy. */
   private def indexOf(address: UInt): UInt = Cat(address(11), address(9, 2))
 }

@@ -15,7 +15,7 @@ class Scaled(mantBits: Int, shiftBits: Int) extends Bundle {
 /** Thresholds and coefficients of a drop or mark curve, `docs/architecture.md`, "Curve record". Widths as in [[vermilion.fixed.Formats]]. */
 class CurveShape extends Bundle {
   val on = Bool()
-  val min = UInt(LenBits.W) // bytes, or packets where `unit` is set, as `max` and `end`
+  val min = UInt(LenBits.W) // bytes, or packets if `unit` is set; `max` and `end` too
   val max = UInt(LenBits.W)
   val end = UInt(LenBits.W)
   val slope1 = UInt(ProbBits.W)
@@ -24,7 +24,7 @@ class CurveShape extends Bundle {
   val square2 = new Scaled(InvMantBits, ShiftBits)
 }
 
-/** One over the width of each of a curve's two segments. */
+/** The reciprocals of the widths of a curve's two segments. */
 object CurveInverses {
   def apply(): Vec[Scaled] = Vec(2, new Scaled(InvMantBits, ShiftBits))
 }
@@ -35,7 +35,7 @@ class CurveConfig extends Bundle {
   val inverses = CurveInverses()
 }
 
-/** The curves of one colour: for drops, and for marks where these have thresholds of their own. */
+/** The curves of one colour: for drops, and for marks if these have their own thresholds. */
 class ColourConfig extends Bundle {
   val drop = new CurveConfig
   val ecnOwn = Bool()
@@ -49,29 +49,29 @@ object Spacing {
   val Wait = 2
 }
 
-/** What the averages of a queue need. */
+/** The settings of a queue's averages. */
 class AverageConfig extends Bundle {
-  val unit = Bool() // averages count packets, else bytes
-  val update = Bool() // averages step on departures, too
+  val unit = Bool() // 1: averages count packets, 0: bytes
+  val update = Bool() // departures also update averages
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
   val lambda = new Scaled(LambdaMantBits, ShiftBits)
   val idleStep = UInt(IdleStepBits.W)
 }
 
-/** Does a packet's size weight its probability, and one over the mean size. */
+/** Whether a packet's size weights its probability, and the reciprocal of the mean size. */
 class SizeConfig extends Bundle {
   val weight = Bool()
   val invMeanLen = new Scaled(SizeMantBits, ShiftBits)
 }
 
-/** The DSCP that a colour leaves with. */
+/** The DSCP with which packets of a colour leave. */
 class Remark extends Bundle {
   val on = Bool()
   val dscp = UInt(6.W)
 }
 
-/** What the verdict of a queue needs beside the curves. */
+/** The settings for the verdicts of a queue, besides the curves. */
 class DecideConfig extends Bundle {
   val ecn = Bool()
   val spacing = UInt(2.W)
@@ -81,29 +81,29 @@ class DecideConfig extends Bundle {
   val remark = Vec(Colour.Count, new Remark)
   val ttlOption = Bool() // the TTL option becomes padding at the egress
   val victim =
-    Bool() // what is dropped or marked early, or dropped over the curve's end, is the nearest packet of the queue
-  val victimByColour = Bool() // but only of the arriving packet's colour or a worse one
+    Bool() // early drops, early marks and drops over the end of the curve select the nearest packet of the queue
+  val victimByColour = Bool() // only packets of the arriving packet's colour or a worse one
   val victimWindow = UInt(
     5.W
-  ) // not 0: instead, what is dropped at the limit is the nearest of so many of the last packets, at most 16
+  ) // if not 0: instead, a drop at the limit selects the nearest of this many last packets of the queue, at most 16
 
-  /** So many of the last packets may lose a push-out; 0: all, or none where the queue holds no push-outs. */
+  /** Number of last packets that a push-out may select. 0: all packets, or none if the queue has no push-outs. */
   def lastMayLose: UInt = Mux(victim, victimWindow, 0.U)
 }
 
-/** What a packet's distance is taken from ([[vermilion.victim.Distance]]). */
+/** The sources of a packet's distance ([[vermilion.victim.Distance]]). */
 class DistanceConfig extends Bundle {
   val option = Bool() // the initial TTL of the TTL option
-  val infer = Bool() // where there is none: the least usual initial TTL not below the packet's
-  val share = Bool() // the share of the path that is covered, not the hops
+  val infer = Bool() // without it: the smallest of the usual initial TTLs that is not below the packet's TTL
+  val share = Bool() // the covered share of the path instead of the hops
 }
 
-/** A queue's marker; which fields count depends on the kind ([[vermilion.mark.TokenMarker]]). */
+/** The settings of a queue's marker. The kind defines which fields are used ([[vermilion.mark.TokenMarker]]). */
 class MarkConfig extends Bundle {
   val kind = UInt(MarkerKind.Bits.W)
   val colourAware = Bool()
-  val length = Bool() // a packet's length is that of its IP packet, else of its frame
-  val packet = UInt(PktLenBits.W) // what every packet counts as; 0: its own length
+  val length = Bool() // 1: a packet's length is that of its IP packet, 0: of its frame
+  val packet = UInt(PktLenBits.W) // length that every packet counts with; 0: its own length
   val cost = Vec(2, new Scaled(CostMantBits, ShiftBits)) // of buckets A and B: ns a byte
   val burst = Vec(2, UInt(BurstBits.W)) // ns; srTCM's B: CBS + EBS
   val out = UInt(2.W) // leaf, out of profile
@@ -112,13 +112,14 @@ class MarkConfig extends Bundle {
   val demote = new Scaled(CostMantBits, ShiftBits) // REDP: T_L / MAX_demo and (b - T_H) / MAX_promo
   val promote = new Scaled(CostMantBits, ShiftBits)
   val pDrop = UInt((MarkDrawBits + 1).W) // REDP's P_drop, U1.16
-  val meter = UInt(BurstBits.W) // REDP, ns: how long a yellow packet keeps the dropper off
-  val drop = UInt(Colour.Count.W) // packets that leave with these colours are dropped
+  val meter = UInt(BurstBits.W) // REDP, ns: time for which a yellow packet disables the dropper
+  val drop = UInt(Colour.Count.W) // packets that leave the marker with these colours are dropped
   val flow = new FlowConfig // kind 5
 }
 
-/** All that the policy pipeline must know of one queue; committed as a whole between two packets. Fields have the names of the profile,
-  * `hw/regs/profile.yaml`, which gives their ranges.
+/** The settings of one queue for the policy pipeline. A commit replaces all of them between two packets.
+  *
+  * Fields have the names of the profile, `hw/regs/profile.yaml`, which gives their ranges.
   */
 class PolicyConfig extends Bundle {
   val mark = new MarkConfig

@@ -4,22 +4,22 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{ConstantTable, Delay, SweepInit}
 
-/** The registers that a host writes and reads back: a word each in a RAM, and beside it flip-flops where the lane must see all at once.
+/** The registers that a host writes and reads back: one word each in a RAM, and also flip-flops for values that the lane must see all at once.
   *
-  * The RAM holds what reads give, so the flip-flops need no read multiplexer; it also merges byte strobes, so each register takes one whole
-  * word and one enable.
+  * The RAM holds the words for reads, so the flip-flops need no read multiplexer. It also merges byte strobes, so each register takes a whole word
+  * with one enable.
   * {{{
-  *   clock  0  `write`: bits outside the fields are cut off      2  the merged word is read back
-  *          1  into the RAM, byte by byte                        3  `written(x)`, `word`: the registers take it, seen from clock 4
+  *   cycle  0  `write`: bits outside the fields are removed      2  the merged word is read back
+  *          1  into the RAM, byte by byte                        3  `written(x)`, `word`: the registers take it, visible from cycle 4
   * }}}
-  * Words that the lane takes together (`loaded`) are in the RAM alone until `load`: then it is read along them, and they pass down a chain of
-  * registers, a word a clock, so that none needs an enable of its own. `loading` is high until all stand in their places; till then nothing may
-  * be written.
+  * Words that the lane takes together (`loaded`) are only in the RAM until `load`. Then the words are read in order and shifted through a chain of
+  * registers, one word per cycle, so that no register needs its own enable. `loading` is high until all words are in their places. Until then
+  * nothing may be written.
   *
-  * `moving` is high in clocks 1 to 3: neither a write nor a read may begin then, so a read sees all writes answered before. `read` addresses in
-  * clock t give `readWord` in t+1; nothing may be written to the RAM (clock 1 of a write) in t.
+  * `moving` is high in cycles 1 to 3. Neither a write nor a read may begin then, so a read sees all writes that were answered before it. The address
+  * `read` in cycle t gives `readWord` in t+1. In cycle t nothing may be written to the RAM (cycle 1 of a write).
   *
-  * After a reset the RAM is cleared in [[RegisterFile.Words]] clocks; till then `clearing` is high, nothing may be written and `readWord` is 0.
+  * After a reset the RAM is cleared in [[RegisterFile.Words]] cycles. Until then `clearing` is high, nothing may be written and `readWord` is 0.
   */
 class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   import RegisterFile._
@@ -29,7 +29,7 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   private def isHere(address: UInt): Bool = (address >> (IndexBits + 2)).asUInt === 0.U
   private def indexOf(address: UInt): UInt = address(IndexBits + 1, 2)
 
-  // -- clock 1 --
+  // -- cycle 1 --
   private val fields = Wire(UInt(32.W))
   private val s1Valid = RegNext(write.valid && isHere(write.bits.address), false.B)
   private val s1Index = RegNext(indexOf(write.bits.address))
@@ -44,7 +44,7 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
     array.read(address).asUInt
   }
 
-  // -- clocks 2 and 3 --
+  // -- cycles 2 and 3 --
   private val s2Valid = RegNext(s1Valid, false.B)
   private val s2Index = RegNext(s1Index)
   private val s3Rows = RegNext(Mux(s2Valid, UIntToOH(s2Index(IndexBits - 1, RowBits)), 0.U), 0.U)
@@ -57,20 +57,20 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   private val shifts = WireInit(false.B)
   private val still = WireInit(
     true.B
-  ) // no shift, as a register of its own: who waits for it should not wait for a net to every bit that is loaded
+  ) // !shifts in a separate register: logic that depends on it must not wait for a net to every loaded bit
   val load: Bool = WireInit(false.B)
   val loading: Bool = loads || !still
 
-  /** What the register holds that is being written, its strobes heeded. */
+  /** The merged word of the register that is being written, with its strobes applied. */
   val word: UInt = copy(Mux(loads, loadAt, s2Index))
 
-  /** As it was written, without the strobes' effect: for bits that are not kept. Those of bytes without a strobe are 0. */
+  /** The written data before the merge, for bits that are not kept. Bytes without a strobe are 0. */
   val raw: UInt = Delay(write.bits.data & write.bits.mask, 3)
 
   val moving: Bool = s1Valid || s2Valid || s3Valid
   val clearing: Bool = !init.done
 
-  /** The register of this address is written now. */
+  /** High in the cycle in which the register of this address is written. */
   def written(address: Int): Bool = {
     require(
       address < 4 * Words && address % 4 == 0,
@@ -85,13 +85,13 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
   /** Keeps these bits of an address for reads. */
   def keep(address: Int, mask: BigInt): Unit = masks(address / 4) = mask
 
-  /** A register of flip-flops, as it is now. */
+  /** The current value of a register of flip-flops. */
   def register(address: Int, mask: BigInt): UInt = {
     keep(address, mask)
     RegEnable(word(mask.bitLength - 1, 0), 0.U(mask.bitLength.W), written(address)).pad(32)
   }
 
-  /** A register that takes with `load` what was written. */
+  /** A register that takes the written word on `load`. */
   def loaded(address: Int, mask: BigInt): UInt = {
     keep(address, mask)
     require(!chained.contains(address / 4), s"register $address is loaded twice")
@@ -99,7 +99,7 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
     chained(address / 4)(mask.bitLength - 1, 0).pad(32)
   }
 
-  /** The chain, from the RAM to the word that is read first. What follows a word is the next one, or else the next row. */
+  /** The chain, from the RAM to the word that is read first. The next word in the row follows a word; after the last one, the next row follows. */
   private def chain(): Unit = {
     val indices = chained.keys.toSeq.sorted
     for (index <- indices)
@@ -126,7 +126,7 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
     }
   }
 
-  /** To be called once, after all registers. */
+  /** Completes the file. Call it once, after all registers. */
   def close(): Unit = {
     chain()
     fields := ConstantTable(Seq.tabulate(Words)(masks.getOrElse(_, BigInt(0))), 32)(indexOf(write.bits.address))
