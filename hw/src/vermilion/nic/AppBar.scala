@@ -4,14 +4,15 @@ import chisel3._
 import chisel3.util._
 import vermilion.control.{AxiLite, AxiLiteReadData}
 
-/** AXI4-Lite from one to many: block i has the 64 KiB at i x 0x10000, above them is nothing.
+/** Connects one AXI4-Lite master to many blocks: block i has the 64 KiB at i x 0x10000.
   *
-  * One write and one read are under way at a time, each on its own, so answers come in order. Address and data of a
-  * write may come in any order and distance. Every access is answered with OKAY: at addresses without a block writes do
-  * nothing and reads give 0. A block that answers late delays what comes behind it, in its own direction.
+  * At most one write and one read are in progress, independently of each other, so answers come in order. Address and
+  * data of a write may arrive in any order and at any distance. Every access is answered with OKAY. At addresses without
+  * a block, writes do nothing and reads return 0. A block that answers late delays the later accesses of the same
+  * direction.
   *
-  * A block is offered address and data of a write together, and takes each when it likes. Latency: 4 clocks and the
-  * block's own.
+  * A block is offered address and data of a write together, and accepts each at any time. Latency: 4 cycles plus that of
+  * the block.
   */
 class AppBar(blocks: Int) extends Module {
   private val most = 1 << NicParams.AddressBits - NicParams.BlockBits
@@ -22,7 +23,7 @@ class AppBar(blocks: Int) extends Module {
   })
   private def blockOf(address: UInt): UInt = address >> NicParams.BlockBits
 
-  /** By block, and `other` where there is none. */
+  /** The element of a block, or `other` if the block does not exist. */
   private def choose[T <: Data](number: UInt, each: Seq[T], other: T): T =
     Mux(number < each.size.U, VecInit(each)(number(log2Ceil(each.size).max(1) - 1, 0)), other)
 

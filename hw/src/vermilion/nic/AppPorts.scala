@@ -5,8 +5,9 @@ import chisel3.util._
 import vermilion.control.AxiLite
 import vermilion.stream.AxisBeat
 
-/** The streams of all ports as a NIC's core has them: packed, port 0 low. `tuser` of a port is what the frame carries,
-  * above `bad` in bit 0.
+/** The streams of all ports as in a NIC's core: packed, port 0 in the low bits.
+  *
+  * Bit 0 of a port's `tuser` is `bad`; the bits above it are the frame's `user`.
   */
 class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
   val tdata = Output(UInt((ports * dataBits).W))
@@ -16,7 +17,7 @@ class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
   val tlast = Output(UInt(ports.W))
   val tuser = Output(UInt((ports * (userBits + 1)).W))
 
-  /** The vector as the streams that it brings. */
+  /** Unpacks the vector into streams. */
   def receive(): Seq[DecoupledIO[AxisBeat]] = {
     val streams = Seq.tabulate(ports) { i =>
       val stream = Wire(Decoupled(new AxisBeat(dataBits, userBits)))
@@ -33,7 +34,7 @@ class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
     streams
   }
 
-  /** Drives the vector with streams. */
+  /** Packs streams into the vector. */
   def send(streams: Seq[DecoupledIO[AxisBeat]]): Unit = {
     tdata := VecInit(streams.map(_.bits.data)).asUInt
     tkeep := VecInit(streams.map(_.bits.keep)).asUInt
@@ -44,13 +45,13 @@ class AxisVector(ports: Int, dataBits: Int, userBits: Int) extends Bundle {
   }
 }
 
-/** Says that a TX frame has left, or will not: the host may use its buffer again. */
+/** Reports that a TX frame has left or will never leave, so the host may reuse its buffer. */
 class Completion extends Bundle {
-  val ts = UInt(NicParams.TimestampBits.W) // when it left, 0 if it did not or that is not known
+  val ts = UInt(NicParams.TimestampBits.W) // time at which the frame left; 0: it did not leave, or unknown
   val tag = UInt(NicParams.TagBits.W)
 }
 
-/** The completions of all ports, packed, port 0 low. */
+/** The completions of all ports: packed, port 0 in the low bits. */
 class CompletionVector(ports: Int) extends Bundle {
   val ts = Output(UInt((ports * NicParams.TimestampBits).W))
   val tag = Output(UInt((ports * NicParams.TagBits).W))
@@ -77,7 +78,7 @@ class CompletionVector(ports: Int) extends Bundle {
   }
 }
 
-/** AXI4-Lite by the names of its signals, as the slave sees it. */
+/** AXI4-Lite with the names of its signals, from the slave's side. */
 class AxiLitePins(addressBits: Int) extends Bundle {
   val awaddr = Input(UInt(addressBits.W))
   val awvalid = Input(Bool())
@@ -121,13 +122,13 @@ class AxiLitePins(addressBits: Int) extends Bundle {
   }
 }
 
-/** A statistics stream: increments of the counters of a NIC, one a beat. */
+/** A beat of a NIC's statistics stream: one increment of one counter. */
 class StatBeat extends Bundle {
   val data = UInt(NicParams.StatIncBits.W)
   val id = UInt(NicParams.StatIdBits.W)
 }
 
-/** Every port of the block but clock and reset, by name and width what the Verilog shell round it connects. */
+/** All ports of the block except clock and reset, with the names and widths that the Verilog shell around it connects. */
 class AppPorts(p: NicParams) extends Bundle {
   private def axis(userBits: Int) = new AxisVector(p.ports, p.dataBits, userBits)
   val s_axil_app_ctrl = new AxiLitePins(NicParams.AddressBits)

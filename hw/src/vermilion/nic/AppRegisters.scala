@@ -6,7 +6,7 @@ import vermilion.control.{AxiLite, AxiLiteSlave}
 import vermilion.fixed.Formats.TimeBits
 import vermilion.nic.{AppRegisterMap => R}
 
-/** Where a port's RX frames can go. */
+/** The routes of a port's RX frames. */
 object RxRoute {
   val Bypass = 0 // to the host
   val HostLane = 1
@@ -16,20 +16,20 @@ object RxRoute {
   val Bits = 2
 }
 
-/** What the registers say to a port. */
+/** The settings of a port. */
 class PortControl extends Bundle {
   val txByLane = Bool()
   val rxRoute = UInt(RxRoute.Bits.W)
   val completeAtEnqueue = Bool()
 }
 
-/** What a port says to the registers; events are for one clock each. */
+/** The state and the events of a port. Each event lasts one cycle. */
 class PortStatus extends Bundle {
   val txByLane = Bool() // in effect
   val rxRoute = UInt(RxRoute.Bits.W)
   val waits = Bool()
   val tx = new TxEvents
-  val ptp = Bool() // a verdict on a PTP event frame on its way to the wire, whoever sent it
+  val ptp = Bool() // a verdict on a PTP event frame on its way to the wire, from any source
   val forwards = Bool() // a frame of this port's RX
   val rxLost = Bool()
   val rxCut = Bool()
@@ -40,20 +40,20 @@ class PortStatus extends Bundle {
     Seq(tx.taken, tx.forDrop, tx.forEviction, tx.atEnqueue, tx.ofMac, ptp, forwards, rxLost, rxCut, rxDropped)
 }
 
-/** What the registers say to the whole block. */
+/** The settings of the whole block. */
 class AppControl extends Bundle {
   val usePtp = Bool()
   val statBase = UInt(NicParams.StatIdBits.W)
   val statEnable = Bool()
 }
 
-/** The app block's own registers, of `hw/regs/app.rdl` (`docs/app-registers.md`), behind AXI4-Lite.
+/** The app block's own registers, of `hw/regs/app.rdl` (`docs/app-registers.md`), with an AXI4-Lite port.
   *
-  * Settings are flip-flops. A port's counters are sums in RAM ([[EventTotals]]), 18 clocks behind at most; a read of a
-  * low half puts the high half into a second RAM, where the read of the high half finds it. A setting counts from the
-  * clock after its write is done, before it is answered.
+  * Settings are flip-flops. A port's counters are totals in RAM ([[EventTotals]]), at most 18 cycles late. A read of a
+  * low half copies the high half to a second RAM, and the read of the high half returns that copy. A setting takes effect
+  * in the cycle after its write, before the write is answered.
   *
-  * @param counterStart what the counters hold after a reset; another value than 0 is for tests of the high halves
+  * @param counterStart value of the counters after a reset; values other than 0 are for tests of the high halves
   */
 class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   val io = IO(new Bundle {
@@ -69,7 +69,7 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   slave.io.hold := false.B
   private val write = slave.io.write
 
-  /** A field as it is, and with what is written now. */
+  /** A register of flip-flops for a field. `legal` maps a written value to a legal one. */
   private def setting(address: Int, field: R.Field, initial: Int)(legal: UInt => UInt): UInt = {
     val value = RegInit(initial.U((field.high - field.low + 1).W))
     val mask = field(write.bits.mask)
@@ -80,7 +80,7 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   }
   private val shown = scala.collection.mutable.Map.empty[Int, UInt]
 
-  // -- what is built --
+  // -- build parameters --
   private def flag(on: Boolean, field: R.Field): Int = if (on) 1 << field.low else 0
   private val constants = Seq[(Int, BigInt)](
     R.BlockType() -> BigInt("564d0002", 16),
@@ -108,7 +108,7 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   shown += R.Status() -> io.ptpLocked
   shown += R.Statistics() -> Cat(statEnable, statBase.pad(R.Statistics.enable.low))
 
-  // A read's address is there from the clock in which it is accepted on; what it gives is wanted two clocks later.
+  // The address of a read is valid from the cycle after its acceptance; its data is needed two cycles later.
   private val accepted = RegNext(io.axi.ar.fire, false.B)
   private val address = slave.io.readAddress
   private val nowHigh = RegEnable(io.now(TimeBits - 1, 32), 0.U, accepted && address === R.NowLow().U)
@@ -158,7 +158,7 @@ class AppRegisters(p: NicParams, counterStart: BigInt = 0) extends Module {
   private val words = shown.toSeq.sortBy(_._1).map { case (at, x) => at.U -> x.asTypeOf(UInt(32.W)) }
   slave.io.readData := RegNext(RegNext(MuxLookup(address, 0.U(32.W))(words)) | counts.reduce(_ | _))
 
-  /** The register `ways` of a port: lane and egress of its way to the wire, and of that to the host; 0xff where there is none. */
+  /** The register `ways` of a port: lane and egress of its way to the wire, and of its way to the host; each 0xff if the way is not built. */
   private def waysOf(port: Int): BigInt = {
     def place(toHost: Boolean): BigInt =
       p.placeOf(Way(port, toHost)).map { case (lane, egress) => BigInt(egress << 8 | lane) }.getOrElse(BigInt(0xffff))

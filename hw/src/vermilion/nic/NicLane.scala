@@ -8,15 +8,15 @@ import vermilion.fixed.Formats.{PktLenBits, TimeBits}
 import vermilion.lane.Lane
 import vermilion.stream.{AxisBeat, Ingress, Verdict}
 
-/** A lane between the ports of a NIC: for one way, or for all of a card.
+/** A lane between the ports of a NIC: for one way, or for all ways of a card.
   *
   * {{{
   *   host of a port -> tx -+-> lane, an egress for each way -+-> wire -> MAC of a port
   *   MAC of a port  -> rx -+                                 +-> host of a port
   * }}}
-  * A host's frames go to the wire of its port, with their tag. A MAC's frames go where `rxToWire` says, to the wire of the peer or to the host of its own
-  * port: to the wire with tag 0, as no host waits for them, to the host with their timestamp. Where that is only known when the frame comes, it
-  * travels with the frame ([[NicLaneParams]]): all of a frame goes one way, whatever changes behind it.
+  * A host's frames go to the wire of its port, with their tag. `rxToWire` selects the way of a MAC's frames: to the wire of the peer, or to the host of
+  * their own port. At the wire they have tag 0, because no host waits for them. At the host they have their timestamp.
+  * In a lane with several egresses, the way travels with the frame ([[NicLaneParams]]). So the whole frame takes one way, even if the route changes.
   */
 class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   private def txBeat = new AxisBeat(p.dataBits, NicParams.TagBits)
@@ -25,20 +25,20 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   val now = IO(Input(UInt(TimeBits.W)))
   val control = IO(new AxiLite(NicParams.BlockBits))
 
-  /** By port, as far as the lane serves them. A frame's tag stands with all of its beats. */
+  /** By port, for the ports that the lane serves. All beats of a frame carry its tag. */
   val tx: Map[Int, DecoupledIO[AxisBeat]] =
     hosts.map(s => s.port -> IO(Flipped(Decoupled(txBeat))).suggestName(s"tx_${s.port}")).toMap
   val rx: Map[Int, Valid[AxisBeat]] =
     macs.map(s => s.port -> IO(Flipped(Valid(rxBeat))).suggestName(s"rx_${s.port}")).toMap
 
-  /** The way of the frame that `rx` brings: to the wire of the peer, else to the host. */
+  /** The way of the frame at `rx`: 1: to the wire of the peer, 0: to the host. */
   val rxToWire: Map[Int, Bool] = macs.map(s => s.port -> IO(Input(Bool())).suggestName(s"rxToWire_${s.port}")).toMap
   val wire: Map[Int, DecoupledIO[AxisBeat]] =
     l.ways.filterNot(_.toHost).map(way => way.port -> IO(Decoupled(txBeat)).suggestName(s"wire_${way.port}")).toMap
   val host: Map[Int, DecoupledIO[AxisBeat]] =
     l.ways.filter(_.toHost).map(way => way.port -> IO(Decoupled(rxBeat)).suggestName(s"host_${way.port}")).toMap
 
-  /** What becomes of a host's frames, and a frame of it that the lane lost. */
+  /** The results for a host's frames, and a pulse for each of its frames that the lane lost. */
   val report: Map[Int, TxReport] = hosts.map(s => s.port -> IO(new TxReport).suggestName(s"report_${s.port}")).toMap
   val lost: Map[Int, Bool] = hosts.map(s => s.port -> IO(Output(Bool())).suggestName(s"lost_${s.port}")).toMap
   val events: Map[Way, LaneEvents] = l.ways.map { way =>
@@ -54,7 +54,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   lane.io.control.ar <> control.ar
   lane.io.control.r <> control.r
 
-  // ---- in
+  // ---- ingress
   private def withPlace(place: UInt, payload: UInt): UInt =
     if (l.built.userBits == 0) 0.U(0.W)
     else if (l.placeBits == 0) payload.pad(l.payloadBits)(l.payloadBits - 1, 0)
@@ -62,7 +62,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   private def egressOf(way: Way): UInt = l.ways.indexOf(way).max(0).U(l.lane.egressBits.max(1).W)
   private val carriesStamps = l.ways.exists(_.toHost)
 
-  /** The egress to which each input's frame goes. */
+  /** The egress of the frame at each input. */
   private val goesTo = l.inputs.map { source =>
     if (source.fromHost) egressOf(Way(source.port, toHost = false))
     else
@@ -88,10 +88,10 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
     }
   }
 
-  // ---- what becomes of them
+  // ---- results for the hosts' frames
   private def payloadOf(user: UInt): UInt = user(user.getWidth - 1, l.placeBits)
 
-  /** Whether a kept `user` is of a host's frame: of one that came by the input of its port. */
+  /** True if a kept `user` belongs to a frame that came from a host, by this input. */
   private def cameBy(user: UInt, input: Int): Bool =
     if (l.placeBits == 0) l.inputs(input).fromHost.B
     else user(l.placeBits - 1, 0) === input.U
@@ -116,7 +116,7 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
   }
   for ((source, i) <- l.inputs.zipWithIndex if source.fromHost) lost(source.port) := lane.io.lost(i).valid
 
-  // ---- out
+  // ---- egress
   private val fromHosts = l.inputs.zipWithIndex.filter(_._1.fromHost)
   for ((way, out) <- l.ways.zip(lane.io.out)) {
     val to = if (way.toHost) host(way.port) else wire(way.port)
@@ -129,13 +129,13 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
     val user = out.bits.user
     if (way.toHost) to.bits.user := (if (p.timestampBits == 0) 0.U(0.W) else payloadOf(user))
     else {
-      // A MAC's frame has a timestamp there in lanes that carry those, else 0.
+      // The payload of a MAC's frame is its timestamp in lanes that carry timestamps, otherwise 0.
       val isHosts = if (l.placeBits == 0) true.B else fromHosts.map { case (_, i) => cameBy(user, i) }.reduce(_ || _)
       to.bits.user := Mux(isHosts, payloadOf(user), 0.U)
     }
   }
 
-  // ---- what is counted: what the lane's trace says, by the egress
+  // ---- statistics: the lane's trace, by egress
   private val decision = lane.io.decision.bits
   private val decided = lane.io.decision.valid && !decision.refresh
   private val evicts = decided && decision.pushOut && decision.outcome.evicted

@@ -7,14 +7,14 @@ import vermilion.control.TokenKind
 /** A way through a lane: to the wire of a port, or to its host. */
 case class Way(port: Int, toHost: Boolean)
 
-/** Where frames come from: a port's MAC, whose frames cannot wait, or its host. */
+/** The source of frames: a port's MAC, which cannot be stalled, or its host. */
 case class FrameSource(port: Int, fromHost: Boolean)
 
-/** A lane of a NIC's block.
+/** The parameters of a lane in a NIC's app block.
   *
   * A frame's `user` in the lane is, from its lowest bit on:
   * {{{
-  *   place    in lanes with several egresses alone. On the way in the egress to which it goes, behind the verdict the input by which it came
+  *   place    only in lanes with several egresses. At the ingress it is the frame's egress, after the verdict the frame's input
   *   payload  a tag or a timestamp
   * }}}
   *
@@ -43,22 +43,21 @@ case class NicLaneParams(
   )
 }
 
-/** What decides the shape and area of a NIC's app block. Nothing here can be changed by a register.
+/** The build parameters of a NIC's app block. They define its structure and area, and no register changes them.
   *
   * @param ports      Ethernet ports, 1 to 8; with `shared` 1, 2 or 4
-  * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled, input 1
-  *                   the host's and can
-  * @param host       each port's lane towards the host, one input that cannot be stalled; None: not built, RX cannot go
-  *                   that way
-  * @param shared     one lane for all ports and both directions, in place of `wire` and `host`: its inputs are the MAC and the host of port 0, those of
-  *                   port 1 and so on, its egresses the wire and the host of port 0, and so on
+  * @param wire       each port's wire lane: input 0 takes frames forwarded from a port and cannot be stalled; input 1
+  *                   takes the host's frames and can be stalled
+  * @param host       each port's host lane, with one input that cannot be stalled; None: not built, and RX frames cannot
+  *                   take that way
+  * @param shared     one lane for all ports and both directions, instead of `wire` and `host`: its inputs are the MAC and the host of port 0, those of
+  *                   port 1 and so on; its egresses are the wire and the host of port 0, those of port 1 and so on
   * @param timestamps RX frames carry the 96 bits of a PTP timestamp
-  * @param ptpTime    the lanes' time can be that of the NIC's PTP clock
+  * @param ptpTime    the lanes can use the time of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
   * @param clockDenom the same, denominator, 1 to 65535
-  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or takes a frame of the host lane, a
-  *                    power of two from 4 to 4096. While the longest frame of the lane goes out, 8/10 of its beats come
-  *                    in
+  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or accepts a frame of the host lane, a
+  *                    power of two from 4 to 4096. While the longest frame of the lane leaves, 8/10 of its beats arrive
   */
 case class NicParams(
     ports: Int = 2,
@@ -119,10 +118,10 @@ case class NicParams(
   val dataBits: Int = shared.getOrElse(wire).dataBits
   val timestampBits: Int = if (timestamps) NicParams.TimestampBits else 0
 
-  /** Ports have a way to the host through a lane. */
+  /** True if ports have a way to the host through a lane. */
   val hasHost: Boolean = shared.isDefined || host.isDefined
 
-  /** Where frames forwarded from a port's RX go: to the port beside it, or back, where there is none. */
+  /** The port to which a port's RX frames are forwarded: the other port of its pair, or itself if there is none. */
   def peer(port: Int): Int = if ((port ^ 1) < ports) port ^ 1 else port
 
   /** All ways, in the order of their statistics: wire 0, host 0, wire 1, host 1, ... */
@@ -147,18 +146,18 @@ case class NicParams(
     }
   }
 
-  /** The lane that serves a way, if it is built, and the number of its egress there. */
+  /** The lane that serves a way, and the way's egress there; None if the way is not built. */
   def placeOf(way: Way): Option[(Int, Int)] =
     lanes.zipWithIndex.collectFirst { case (lane, i) if lane.ways.contains(way) => (i, lane.ways.indexOf(way)) }
 }
 
 object NicParams {
 
-  /** Bits of a TX frame's tag; the highest says that the host waits for the frame's completion. */
+  /** Bits of a TX frame's tag. The highest bit is 1 if the host waits for the frame's completion. */
   val TagBits = 16
   val TimestampBits = 96
 
-  /** Statistics: bits of an id and of an increment; ids a way. */
+  /** Statistics: bits of an id and of an increment; number of ids per way. */
   val StatIdBits = 12
   val StatIncBits = 24
   val StatIds = 16
@@ -167,15 +166,15 @@ object NicParams {
   val AddressBits = 24
   val BlockBits = 16
 
-  /** Byte address of a lane's registers; the app's own come before them all. */
+  /** Byte address of a lane's registers. The app block's own registers come before all lanes. */
   def laneBase(lane: Int): Int = (lane + 1) << BlockBits
 
-  /** One lane for a card. */
+  /** A card with one lane for all ways. */
   private def card(ports: Int, shared: LaneParams) =
     NicParams(ports, shared = Some(shared), bypassBeats = bypassOf(shared))
   private def hostOf(wire: LaneParams) = wire.copy(inputs = 1, stallable = Seq(false))
 
-  /** The RX bypass holds what comes in while the longest frame of the lane to the host goes out, and a little more. */
+  /** Size of the RX bypass: the beats that arrive while the longest frame of the host lane leaves, and a few more. */
   private def bypassOf(lane: LaneParams): Int = 1 << log2Ceil(lane.maxFrameBytes * 8 / lane.dataBits * 8 / 10 + 8)
   private def app(ports: Int, wire: LaneParams) =
     NicParams(ports, wire, Some(hostOf(wire)), bypassBeats = bypassOf(wire))
@@ -183,12 +182,12 @@ object NicParams {
   private def wires(ports: Int, wire: LaneParams) = NicParams(ports, wire, bypassBeats = bypassOf(wire))
   private def few(wire: LaneParams) = wire.copy(cells = 512, flows = 0, tokenKinds = Set.empty[TokenKind])
 
-  /** Builds that are supported, by ports and their rate.
+  /** Presets that are supported, by ports and their rate.
     *
-    *   - `card-...` one lane for all ways, or, for 100G ports and four of 25G, which together ask for more than a decision a clock, a lane for
-    *     each port on its way to the wire; in both the victim search in all queues
-    *   - `app...` a lane for each way; those to the host are left out where the name says `wire` or `lean`. Lanes of the latter leave a smaller
-    *     device room for the rest of the NIC: no flow markers, half the buffer
+    *   - `card-...`: one lane for all ways. Cards with 100G ports or four 25G ports need more than one decision per cycle. They have one lane for
+    *     each port, on its way to the wire. Both forms have the victim search in all queues
+    *   - `app...`: one lane for each way. Names with `wire` or `lean` have no lanes to the host. Lanes of `lean` builds leave room for the rest of the
+    *     NIC on a smaller device: no flow markers, half the buffer
     */
   val byName: Map[String, NicParams] = Map(
     "app10g-1" -> app(1, LaneParams.nic10g),
@@ -208,11 +207,11 @@ object NicParams {
     "card-4x100g" -> wires(4, LaneParams.forBenches("nic100g-all"))
   )
 
-  /** What a preset's name may end in: RX frames carry no timestamps; and, behind that, the block's clock is one of 300 MHz. */
+  /** Suffixes of a preset's name: RX frames carry no timestamps; after that, the block's clock has 300 MHz. */
   val withoutTimestamps = "-nots"
   val at300MHz = "-300mhz"
 
-  /** A supported build or one for benches, by its name with what that may end in. */
+  /** A supported preset or one for benches, by its name with suffixes. */
   def named(name: String): Option[NicParams] = {
     val untimed = name.stripSuffix(at300MHz)
     val base = untimed.stripSuffix(withoutTimestamps)
@@ -222,7 +221,7 @@ object NicParams {
     }
   }
 
-  /** For benches: buffers that a few frames fill, without markers; the same that can evict queued packets; no
+  /** Presets for benches: buffers that a few frames fill, without markers; the same with the victim search; no
     * timestamps; more ports.
     */
   val forBenches: Map[String, NicParams] = byName ++ Map(

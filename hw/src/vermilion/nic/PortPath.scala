@@ -4,7 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.stream.AxisBeat
 
-/** One port: its frames of both directions on their ways past the lanes or through them, and its completions.
+/** Routes the frames of one port, in both directions, through the lanes or past them, and handles its completions.
   *
   * {{{
   *   host tx -> Queue -> FrameSwitch -+------------------------> FrameJoin -> Queue -> MAC tx
@@ -17,7 +17,8 @@ import vermilion.stream.AxisBeat
   *                                     +-> forward ~ lane ~ wire of the peer
   *                                     +-> dropped
   * }}}
-  * The lanes ([[NicLane]]) stand outside. MAC rx is never stalled: nothing behind it can wait. No `ready` of an output reaches an input in the same clock.
+  * The lanes ([[NicLane]]) are outside this module. MAC rx is never stalled, because nothing after it can stall. No `ready` of an output reaches an
+  * input in the same cycle.
   */
 class PortPath(p: NicParams) extends Module {
   private def txBeat = new AxisBeat(p.dataBits, NicParams.TagBits)
@@ -31,7 +32,7 @@ class PortPath(p: NicParams) extends Module {
     val hostCompletion = Decoupled(new Completion)
     val macRx = Flipped(Valid(rxBeat))
     val hostRx = Decoupled(rxBeat)
-    // To lanes and from them.
+    // To and from the lanes.
     val toWire = Decoupled(txBeat)
     val wire = Flipped(Decoupled(txBeat))
     val report = Flipped(new TxReport)
@@ -40,7 +41,7 @@ class PortPath(p: NicParams) extends Module {
     val forward = Valid(rxBeat)
   })
 
-  /** In builds with a way to the host: to its lane, and from it. */
+  /** To and from the host lane, in builds with a way to the host. */
   val toHost: Option[Valid[AxisBeat]] = Option.when(p.hasHost)(IO(Valid(rxBeat)))
   val host: Option[DecoupledIO[AxisBeat]] = Option.when(p.hasHost)(IO(Flipped(Decoupled(rxBeat))))
 
@@ -93,13 +94,13 @@ class PortPath(p: NicParams) extends Module {
   host match {
     case None => io.hostRx <> Queue(bypass.io.out, 2)
     case Some(lane) =>
-      val join = Module(new FrameJoin(rxBeat, 2, firstAhead = true)) // the lane can wait
+      val join = Module(new FrameJoin(rxBeat, 2, firstAhead = true)) // the lane can be stalled
       join.io.in(0) <> bypass.io.out
       join.io.in(1) <> lane
       io.hostRx <> Queue(join.io.out, 2)
   }
 
-  // -- what is told --
+  // -- status --
   private def begun(route: Int): Bool = rx.io.begins && rx.io.inEffect === route.U
   io.status.txByLane := tx.io.inEffect.asBool
   io.status.rxRoute := rx.io.inEffect

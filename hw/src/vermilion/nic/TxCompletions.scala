@@ -3,58 +3,59 @@ package vermilion.nic
 import chisel3._
 import chisel3.util._
 
-/** What becomes of the host's frames of one port in its lane: as `lane/FateReport`, of these frames alone. `keep` answers `fate` in the same clock. */
+/** The lane's results for the host's frames of one port: as `lane/FateReport`, for these frames only. `keep` answers `fate` in the same cycle. */
 class TxReport extends Bundle {
   val fate = Valid(new Bundle {
     val tag = UInt(NicParams.TagBits.W)
     val ptpEvent = Bool()
-    val admitted = Bool() // else it is dropped
+    val admitted = Bool() // if false, the frame is dropped
   })
-  val keep = Input(UInt(NicParams.TagBits.W)) // the tag that an admitted frame goes on with
-  val evicted = Valid(UInt(NicParams.TagBits.W)) // what was kept of a frame that was taken out of its queue again
+  val keep = Input(UInt(NicParams.TagBits.W)) // the tag that an admitted frame carries from then on
+  val evicted = Valid(UInt(NicParams.TagBits.W)) // the tag kept for a frame that was removed from its queue
 }
 
-/** What happens to the host's frames of one port, each for one clock. */
+/** Events of the host's frames of one port. Each lasts one cycle. */
 class TxEvents extends Bundle {
-  val taken = Bool() // a frame of the host, by the wire lane
-  val forDrop = Bool() // completions that are ours, as they come to be owed
+  val taken = Bool() // the wire lane has accepted a frame of the host
+  val forDrop = Bool() // completions of the app block, when they become due
   val forEviction = Bool()
   val atEnqueue = Bool()
-  val ofMac = Bool() // a completion of the MAC, passed on
-  val ours = Bool() // a completion that is ours, given
+  val ofMac = Bool() // a completion of the MAC is passed on
+  val ours = Bool() // a completion of the app block is sent
 }
 
-/** Answers for the host's frames that go through a wire lane, and passes on the MAC's completions.
+/** Completes the host's frames that go through a wire lane, and passes on the MAC's completions.
   *
-  * A frame asks for a completion with the highest bit of its tag. It gets exactly one:
+  * A frame requests a completion with the highest bit of its tag. It gets exactly one, from the app block ("own") or from
+  * the MAC:
   * {{{
-  *   dropped at its verdict, or lost at the input             ours, at once
-  *   admitted, `atEnqueue`, and no PTP event frame            ours, at once; it goes on with the bit cleared
-  *   admitted else, goes on with its tag, and leaves          the MAC's
-  *                  or is evicted or flushed                  ours
+  *   dropped at its verdict, or lost at the input             own, at once
+  *   admitted, `atEnqueue`, and no PTP event frame            own, at once; the frame continues with the bit cleared
+  *   admitted otherwise, keeps its tag, and leaves            the MAC's
+  *                       or is evicted or flushed             own
   * }}}
-  * The MAC completes every frame it sends; a completion whose tag does not ask (completed before, or forwarded) ends here.
-  * Which of them is fixed at the verdict, by the tag that the lane keeps: whatever `atEnqueue` does later changes
-  * nothing for a frame that has its verdict.
+  * The MAC completes every frame that it sends. A completion with a tag that does not request one (completed before, or
+  * forwarded) ends here. The choice is made at the verdict, by the tag that the lane keeps. Later changes of `atEnqueue`
+  * have no effect on a frame that has its verdict.
   *
-  * None can be lost: a frame that asks is taken only while fewer than [[TxCompletions.Credits]] are owed. It is owed
-  * one from its first beat until ours is handed over or the frame leaves, so there is a place for every completion that
-  * any of them may come to need.
+  * No completion can be lost. A frame that requests one is accepted only while fewer than [[TxCompletions.Credits]] are
+  * due. Its completion is due from its first beat until the own completion is sent or the frame leaves. So there is a
+  * place for every completion that may become necessary.
   *
-  * After a reset the lane may lose the first frame of its input, which it takes for the rest of a frame that the reset
-  * cut (lane/Ingress); no other. So the tag of the first frame is kept here.
+  * After a reset the lane may lose the first frame of its input, and no other: it takes that frame as the rest of a frame
+  * that the reset cut (stream/Ingress). So this module keeps the tag of the first frame.
   *
-  * Latency: a completion of ours can be handed over 2 clocks after the verdict, one of the MAC's in the clock after it
-  * came. The MAC's go first: its store is small and loses what it cannot hold; ours wait on credit. `keep` answers in
-  * the clock of `fate`.
+  * Latency: an own completion can be sent 2 cycles after the verdict, and one of the MAC in the cycle after its arrival.
+  * Completions of the MAC have priority: the MAC's store is small and loses what does not fit. Own completions have
+  * places, by the credits. `keep` answers in the cycle of `fate`.
   */
 class TxCompletions extends Module {
   import TxCompletions._
   val io = IO(new Bundle {
     val atEnqueue = Input(Bool())
-    val tag = Input(UInt(NicParams.TagBits.W)) // of the frame that is offered to the lane
-    val mayBegin = Output(Bool()) // it may be taken
-    val begins = Input(Bool()) // it is: its first beat
+    val tag = Input(UInt(NicParams.TagBits.W)) // of the frame at the lane's input
+    val mayBegin = Output(Bool()) // the lane may accept the frame
+    val begins = Input(Bool()) // the lane accepts the frame's first beat
     val report = Flipped(new TxReport)
     val lost = Input(Bool()) // a frame of the host's input
     val leaves = Flipped(Valid(UInt(NicParams.TagBits.W))) // a frame's last beat leaves the lane
@@ -72,14 +73,14 @@ class TxCompletions extends Module {
   private val forDrop = fateAsks && !fate.admitted
   private val atEnqueue = fateAsks && early
 
-  // -- owed, from the first beat on --
+  // -- completions that are due, from the first beat on --
   private val owed = RegInit(0.U(log2Ceil(Credits + 1).W))
   private val handedOver = Wire(Bool())
   io.mayBegin := !asks(io.tag) || owed =/= Credits.U
   owed := owed + (io.begins && asks(io.tag)) - handedOver - (io.leaves.valid && asks(io.leaves.bits))
   assert(owed <= Credits.U, "more or fewer completions than frames that ask for one")
 
-  // -- ours, in the order in which they came to be owed, but for evictions --
+  // -- own completions, in the order in which they become due, except for evictions --
   private def store(valid: Bool, tag: UInt): DecoupledIO[UInt] = {
     val queue = Module(new Queue(UInt(NicParams.TagBits.W), Credits))
     queue.io.enq.valid := valid
@@ -89,7 +90,7 @@ class TxCompletions extends Module {
   }
   private val evicted = io.report.evicted
   private val forEviction = evicted.valid && asks(evicted.bits)
-  private val first = RegInit(true.B) // no frame was taken since the reset
+  private val first = RegInit(true.B) // no frame was accepted since the reset
   private val firstTag = Reg(UInt(NicParams.TagBits.W))
   when(io.begins) {
     first := false.B
@@ -106,9 +107,9 @@ class TxCompletions extends Module {
   private val ours = Module(new RRArbiter(UInt(NicParams.TagBits.W), sources.size))
   ours.io.in.zip(sources).foreach { case (to, from) => to <> from }
 
-  // -- and the MAC's --
+  // -- the MAC's completions --
   private val merge = Module(new Arbiter(new Completion, 2))
-  // The MAC completes every frame; the host's engine waits for those alone whose tags ask.
+  // The MAC completes every frame; the host's engine waits only for completions with a tag that requests one.
   private val macAsks = asks(io.mac.bits.tag)
   merge.io.in(0).valid := io.mac.valid && macAsks
   merge.io.in(0).bits := io.mac.bits
@@ -130,6 +131,6 @@ class TxCompletions extends Module {
 
 object TxCompletions {
 
-  /** Completions that may be owed at once. A Corundum engine waits for 32 at most. */
+  /** Most completions that can be due at the same time. A Corundum engine waits for at most 32. */
   val Credits = 64
 }

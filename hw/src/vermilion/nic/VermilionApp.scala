@@ -9,13 +9,13 @@ import vermilion.stream.HeldReset
   *   BAR -> AppBar -+-> AppRegisters -> routes, time, statistics
   *                  +-> lanes' registers
   *   AppClock -> time of all lanes
-  *   PortPath a port: TX, RX, completions
-  *   NicLane a way, or one for all of them: to the wire of a port, from its host or from its peer's MAC, and to the host of a port
+  *   PortPath, one per port: TX, RX, completions
+  *   NicLane, one per way or one for all ways: to the wire of a port, from its host or from its peer's MAC, and to the host of a port
   *   lanes' events -> StatPort -> statistics of the NIC
   * }}}
-  * Ports have the names and packed widths of the NIC's core, by way of the Verilog shell that instantiates this. One
-  * clock, one synchronous reset; the inside's begins and ends a clock later ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1; what comes in
-  * reset, or in the clock behind it, vanishes.
+  * Ports have the names and packed widths of the NIC's core. A Verilog shell instantiates this block and connects them. There is one clock and one
+  * synchronous reset; the internal reset begins and ends one cycle later ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1. Beats that arrive there
+  * during reset, or in the cycle after it, are lost.
   */
 class VermilionApp(p: NicParams) extends RawModule {
   override def desiredName: String = "vermilion_app"
@@ -73,7 +73,7 @@ class VermilionApp(p: NicParams) extends RawModule {
       port.io.ptp := lane.events(toWire).ptp
       port.host.foreach(_ <> laneOf(toHost).host(i))
     }
-    // A MAC's frames go to the wire of the peer, or to the host of their own port: by one input of the lane that serves both, or by one of each.
+    // A MAC's frames go to the wire of the peer or to the host of their own port: through one input of a lane for both ways, or of one lane each.
     for ((lane, l) <- lanes.zip(p.lanes); FrameSource(i, false) <- l.inputs) {
       val forward = Option.when(l.ways.contains(Way(p.peer(i), toHost = false)))(ports(i).io.forward)
       val both = forward.toSeq ++ ports(i).toHost.filter(_ => l.ways.contains(Way(i, toHost = true)))
