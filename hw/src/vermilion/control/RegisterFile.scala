@@ -13,7 +13,7 @@ import vermilion.fixed.{ConstantTable, Delay, SweepInit}
   *          1  into the RAM, byte by byte                        3  `written(x)`, `word`: the registers take it, visible from cycle 4
   * }}}
   * Words that the lane takes together (`loaded`) are only in the RAM until `load`. Then the words are read in order and shifted through a chain of
-  * registers, one word per cycle, so that no register needs its own enable. `loading` is high until all words are in their places. Until then
+  * registers, one word per cycle. So no register needs its own enable. `loading` is high until all words are in their places. Until then
   * nothing may be written.
   *
   * `moving` is high in cycles 1 to 3. Neither a write nor a read may begin then, so a read sees all writes that were answered before it. The address

@@ -27,7 +27,7 @@ object Formats {
   val WeightMantBits = 9
   val WeightExpBits = 5
 
-  /** Most decisions of one queue between the read and the write of an average. */
+  /** Maximum number of decisions of one queue between the read and the write of an average. */
   val EwmaStages = 6
 
   /** Scaled reciprocals: mantissa and right shift. */

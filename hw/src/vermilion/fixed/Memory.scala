@@ -12,8 +12,8 @@ object MemoryKind {
   case object Block extends MemoryKind("block", "BlockRam")
   case object Ultra extends MemoryKind("ultra", "UltraRam")
 
-  /** Most words of a memory in LUTs: 64, as many as a LUT holds bits. Proofs of builds with few words set it to 0, so that they have the memories of
-    * deep builds.
+  /** Maximum number of words of a memory in LUTs: 64, as many as a LUT holds bits. Proofs of builds with few words set it to 0, so that they have the
+    * memories of deep builds.
     */
   val lutDepth = new DynamicVariable(64)
 
@@ -27,9 +27,10 @@ object MemoryKind {
 
 /** One memory of the device: one write port, one read port, one clock.
   *
-  * All memories that get their address one cycle before they return data are this module. The exceptions are memories with byte strobes or two write
-  * ports ([[vermilion.control.RegisterFile]], [[vermilion.protect.ScrubbedRam]]), memories with ports of two widths ([[WideWriteRam]]), and the stores
-  * of Chisel's queues ([[vermilion.nic.RxBypass]], [[vermilion.victim.HeadPlaces]]).
+  * All memories that get their address one cycle before they return data are this module, except:
+  *  - memories with byte strobes or two write ports ([[vermilion.control.RegisterFile]], [[vermilion.protect.ScrubbedRam]]),
+  *  - memories with ports of two widths ([[WideWriteRam]]),
+  *  - the stores of Chisel's queues ([[vermilion.nic.RxBypass]], [[vermilion.victim.HeadPlaces]]).
   *
   * It is in Verilog because Chisel's memories specify neither their kind nor the result of a read that meets a write. A read with its address in
   * cycle t returns its data in t+1. If the same word is written in cycle t:

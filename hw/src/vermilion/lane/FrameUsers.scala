@@ -117,10 +117,10 @@ object FrameUsers {
   /** Bits of `user` that are available for an evicted frame. */
   def evictedBits(p: LaneParams): Int = p.evictedBits.getOrElse(p.userBits)
 
-  /** Most frames between descriptor and decision: one per cycle, over the slot, the policy pipeline and the victim search. */
+  /** Maximum number of frames between descriptor and decision: one per cycle, over the slot, the policy pipeline and the victim search. */
   val Deciding = 64
 
-  /** Most frames between the cell reader and the last beat: two in the rewrite, one in the serializer, one on its way to this module. */
+  /** Maximum number of frames between the cell reader and the last beat: two in the rewrite, one in the serializer, one on its way to this module. */
   val Leaving = 4
 
   val Udp = 17 // IANA protocol number

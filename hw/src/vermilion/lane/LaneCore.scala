@@ -244,7 +244,7 @@ class LaneCore(p: LaneParams) extends Module {
 
 object LaneCore {
 
-  /** Most packets of an egress that were marked at the egress and are not counted yet. One packet is counted and one cell is read per cycle. So all
+  /** Maximum number of packets that an egress has marked and that are not counted yet. One packet is counted and one cell is read per cycle. So all
     * egresses together have at most as many as the cells that their paths held at the beginning: at most 4 each.
     */
   private def ceWritten(p: LaneParams): Int = 4 * p.egresses

@@ -18,7 +18,7 @@ import vermilion.control.TokenKind
   *                      yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power
   *                      of two; 0: none can, and the search is not built. The search makes a verdict 3 cycles later
-  * @param heads         with the victim search, most packets in the head of a queue. They belong to the scheduler and are never victims
+  * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
   *                      are scrubbed (protect/ScrubbedRam.scala). No latency changes, but the inputs open only when all are cleared, `cells`

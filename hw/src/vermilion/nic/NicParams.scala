@@ -56,8 +56,9 @@ case class NicLaneParams(
   * @param ptpTime    the lanes can use the time of the NIC's PTP clock
   * @param clockNum   period of the clock in ns, numerator, 1 to 65535
   * @param clockDenom the same, denominator, 1 to 65535
-  * @param bypassBeats beats that each port's RX bypass holds while the host stalls or accepts a frame of the host lane, a
-  *                    power of two from 4 to 4096. While the longest frame of the lane leaves, 8/10 of its beats arrive
+  * @param bypassBeats beats that each port's RX bypass holds, a power of two from 4 to 4096. It fills while the host stalls
+  *                    or accepts a frame of the host lane. While the longest frame of the lane leaves, 8/10 of its beats
+  *                    arrive
   */
 case class NicParams(
     ports: Int = 2,

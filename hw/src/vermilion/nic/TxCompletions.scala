@@ -131,6 +131,6 @@ class TxCompletions extends Module {
 
 object TxCompletions {
 
-  /** Most completions that can be due at the same time. A Corundum engine waits for at most 32. */
+  /** Maximum number of completions that can be due at the same time. A Corundum engine waits for at most 32. */
   val Credits = 64
 }

@@ -13,7 +13,7 @@ class ShownCell(p: LaneParams) extends GatheredCell(p.userBits) {
 
 object Ingress {
 
-  /** Most frames with a descriptor that waits, for the parser or for the policy pipeline. A frame takes its place with its first cell. */
+  /** Maximum number of frames with a descriptor that waits, for the parser or for the policy pipeline. A frame takes its place with its first cell. */
   val DescriptorDepth = 16
 
   /** Free cells that an ingress prefetches, so that waiting for the shared free list's arbiter does not look like an empty list. */
