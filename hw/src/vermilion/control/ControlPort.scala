@@ -19,7 +19,7 @@ import vermilion.stream.Colour
   * end of the pass.
   *
   * Reads return what was written, from a RAM ([[RegisterFile]]). Values that the lane must see are in flip-flops, about 3,500 bits for any number of
-  * queues. They do not show the configuration that a queue has now.
+  * queues. The flip-flops do not show the configuration that a queue has now.
   *
   * A write is answered in the cycle in which the lane sees it, 4 cycles after address and data have arrived. A read is answered 4 cycles after its
   * address, and waits for a write in progress. A read of a count first waits for the counts ([[EventCounts]]).

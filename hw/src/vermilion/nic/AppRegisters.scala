@@ -49,7 +49,7 @@ class AppControl extends Bundle {
 
 /** The app block's own registers, of `hw/regs/app.rdl` (`docs/app-registers.md`), with an AXI4-Lite port.
   *
-  * Settings are flip-flops. A port's counters are totals in RAM ([[EventTotals]]), at most 18 cycles late. A read of a
+  * Settings are flip-flops. A port's counters are totals in RAM ([[EventTotals]]), at most 19 cycles late. A read of a
   * low half copies the high half to a second RAM, and the read of the high half returns that copy. A setting takes effect
   * in the cycle after its write, before the write is answered.
   *
