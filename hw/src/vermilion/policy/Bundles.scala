@@ -11,7 +11,7 @@ import vermilion.lane.LaneParams
 import vermilion.stream._
 import vermilion.victim.{ArrivalRequest, Distance, Outcome, Sought, VictimParams}
 
-/** Everything that a decision saw and gave, for the statistics and for the bit-exact replay. */
+/** Inputs and result of one decision, for the statistics and for the bit-exact replay. */
 class Decision(p: LaneParams) extends Bundle {
   val refresh = Bool() // not a packet: averages refreshed at a departure
   val input = UInt(p.inputBits.W)
@@ -22,28 +22,30 @@ class Decision(p: LaneParams) extends Bundle {
   val bad = Bool()
   val noBuffer = Bool()
   val time = UInt(TimeBits.W)
-  val backlog = Vec(Colour.Count, new Tally) // what the averages saw
+  val backlog = Vec(Colour.Count, new Tally) // the backlog that the averages use
   val lastDeparture = Vec(Colour.Count, UInt(TimeBits.W))
   val ahead = Vec(Colour.Count, UInt(3.W))
   val draw = UInt(32.W)
   val average = Vec(Colour.Count, UInt(AvgBits.W))
   val probability = UInt(ProbBits.W)
-  val queued = new Tally // what the limit saw
-  val poolFull = Bool() // the pool has no room for it
+  val queued = new Tally // the queue's contents that the limit is compared with
+  val poolFull = Bool() // the pool has no room for the packet
   val distance = UInt(Distance.Bits.W)
-  val verdict = UInt(Verdict.Bits.W) // what became of the packet
+  val verdict = UInt(Verdict.Bits.W) // the final result for the packet
   val mark = new MarkTrace
-  // The verdict of the policy alone, before the push-out;
+  // The verdict of the policy alone, before the push-out. It differs from `verdict` only where another packet is the victim.
   val provisionalVerdict = UInt(
     Verdict.Bits.W
-  ) // it differs from the verdict only where another packet is the victim
-  val pushOut = Bool() // it or another packet of its queue had to be dropped
-  val headCell = UInt(p.cellBits.W) // names the packet, as `outcome.victim.cell` does
-  val outcome = new Outcome(VictimParams.of(p)) // means something where `pushOut` is set
+  )
+  val pushOut = Bool() // this packet or another one of its queue must be dropped or marked
+  val headCell = UInt(p.cellBits.W) // identifies the packet, like `outcome.victim.cell`
+  val outcome = new Outcome(VictimParams.of(p)) // defined only where `pushOut` is set
 }
 
-/** Packets on their way into the queues, and what became of them `VictimQueues.Latency` clocks later. The search for
-  * a victim begins `VictimQueues.Ahead` cycles before.
+/** Ports from the pipeline to queues with the victim search, and back.
+  *
+  * `outcome` tells the result of an arrival, `VictimQueues.Latency` cycles after it. `ahead` starts the search for a victim, `VictimQueues.Ahead` cycles before
+  * the arrival.
   */
 class PushOutPorts(p: LaneParams) extends Bundle {
   val ahead = Valid(new Sought(VictimParams.of(p)))
@@ -53,7 +55,7 @@ class PushOutPorts(p: LaneParams) extends Bundle {
 
 object PushOutPorts {
 
-  /** What is asked ahead of a packet's verdict, if there is one in that stage. */
+  /** The search request for the packet in `slot`; valid if the slot holds a packet. */
   def sought(p: LaneParams, slot: Valid[Token], isPacket: Bool, config: DecideConfig): Valid[Sought] = {
     val ahead = Wire(Valid(new Sought(VictimParams.of(p))))
     ahead.valid := isPacket
@@ -67,10 +69,10 @@ object PushOutPorts {
   }
 }
 
-/** What a packet's marker saw and gave; `colour` of the decision is the one it gave. */
+/** Inputs and result of a packet's marker. The colour that the marker gives is in the decision's `colour`. */
 class MarkTrace extends Bundle {
   val time = UInt(TimeBits.W)
-  val colour = UInt(2.W) // as it came
+  val colour = UInt(2.W) // before the marker
   val draw = UInt(32.W)
   val policed = Bool()
   val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before the packet, U48.16 ns
@@ -78,22 +80,22 @@ class MarkTrace extends Bundle {
   val flow = new FlowState // after the packet
 }
 
-/** A queue's configuration, to be taken as a whole. */
+/** A queue's configuration, committed as a whole. */
 class PolicyCommit(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val config = new PolicyConfig
 }
 
-/** What a slot of the pipeline carries. */
+/** The kinds of slots in the pipeline. */
 object Slot extends ChiselEnum {
-  val Packet, // a packet that wants a verdict
+  val Packet, // a packet that needs a verdict
   Refresh, // a departure that refreshes averages
-  HostRead, // the host reads a queue's averages, aged to this moment
-  Commit // a queue's configuration: each stage takes its part when this passes
+  HostRead, // the host reads a queue's averages, aged to the cycle of the read
+  Commit // a queue's configuration: each stage takes its part when this slot passes
   = Value
 }
 
-/** One slot on its way through the pipeline. */
+/** The contents of one slot in the pipeline. */
 class Token(p: LaneParams) extends Bundle {
   val slot = Slot()
   val descriptor = new PacketDescriptor(p)
@@ -104,15 +106,15 @@ class Token(p: LaneParams) extends Bundle {
   val distance = UInt(Distance.Bits.W) // from stage 0 on
   def isPacket: Bool = slot === Slot.Packet
 
-  /** A packet as it should be: it is marked. */
+  /** A packet without a fault: not bad, and with cells. Only these are marked. */
   def sound: Bool = isPacket && !descriptor.bad && !descriptor.noBuffer
 
-  /** A packet that comes to its queue: averages count it. */
+  /** A packet that averages count: without a fault and not policed. */
   def counted: Bool = sound && !mark.policed
   def isEct: Bool = (descriptor.headers.isIp4 || descriptor.headers.isIp6) && descriptor.headers.ecn =/= 0.U
 }
 
-/** What averages need beside what they see of their queue ([[vermilion.average.LookupConfig]]). */
+/** The configuration that averages need in addition to [[vermilion.average.LookupConfig]]. */
 class StepConfig extends Bundle {
   val update = Bool()
   val masks = Vec(Colour.Count, UInt(Colour.Count.W))

@@ -15,28 +15,28 @@ import vermilion.mark.TokenMarker
 import vermilion.stream._
 import vermilion.victim._
 
-/** From a packet's descriptor to its verdict, one a clock, never stalled inside:
+/** Computes a verdict from each packet's descriptor: one per cycle, never stalled inside.
   *
   * {{{
   *   stage -10       -9 ..................... 0        1 ........ 5    6 ....... 13   14        15
   *         slot      marker                   coloured base, average   curve          spacing   admit
-  *         classify     -7 .. the queue's backlog and idle spell                      limit
+  *         classify     -7 .. queue state lookup                                      limit
   *                                    -2 .. 2 size                                    verdict
   * }}}
   *
-  * A packet gets its colour from its queue's marker. In parallel the queue state lookup reads what averages need of the queue, which does not depend on the colour:
-  * the backlog as it is admitted in the stage of the lookup, by packets that were looked up [[PolicyTiming.latency]] - [[PolicyTiming.lookupAt]] + 1 clocks before and earlier; the
-  * queue's limit is compared at the verdict and is exact.
+  * The queue's marker gives a packet its colour. In parallel the queue state lookup reads what averages need. The lookup does not depend on the colour.
+  * Its backlog is that of the lookup's stage. It counts packets that were looked up at least [[PolicyTiming.latency]] - [[PolicyTiming.lookupAt]] + 1 cycles
+  * before. The queue's limit is compared at the verdict and is exact.
   *
-  * A commit travels as a slot of its own: each stage's configuration changes when the slot passes, so every packet sees all of
-  * the old or all of the new, nothing is emptied and no packet waits. `commit` is taken when the slot has passed the last of
-  * these stages; `live` answers `hostRead` [[PolicyTiming.mark]] + [[PolicyTiming.averageDone]] clocks after it was taken.
+  * A commit has a slot of its own. Each stage changes its configuration when that slot passes. So each packet sees all of the old configuration or all of the
+  * new one. The pipeline is not drained and no packet waits. `commit` is ready when the slot has reached the last of these stages.
+  * `live` answers `hostRead` [[PolicyTiming.mark]] + [[PolicyTiming.averageDone]] cycles after the transfer.
   */
 class PolicyPipeline(p: LaneParams) extends Module {
   import PolicyTiming._
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
-    val skip = Input(Bool()) // a clock later the slot stays empty
+    val skip = Input(Bool()) // one cycle later the slot stays empty
     val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val enqueue = Valid(new EnqueueRequest(p))
@@ -51,13 +51,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
     val poolUsed = Output(Vec(p.egresses, UInt((p.cellBits + 1).W))) // cells of admitted packets
     val seed = Flipped(Valid(new Seeds))
     val departureUpdates = Input(Bool()) // some queue refreshes its averages on departures
-    val refreshSkipped = Output(Bool()) // a departure's refresh found no place
+    val refreshSkipped = Output(Bool()) // a departure's refresh was dropped: its FIFO was full
     val flowEvents = Valid(new FlowEvents)
-    val hostRead = Flipped(Decoupled(UInt(p.queueBits.W))) // asks for a queue's averages
-    val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // aged to the moment of the read
+    val hostRead = Flipped(Decoupled(UInt(p.queueBits.W))) // requests a queue's averages
+    val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // aged to the time of the read
   })
 
-  /** In builds with the victim search, in place of `enqueue` and `refused`. */
+  /** Only in builds with the victim search, where it replaces `enqueue` and `refused`. */
   val pushOuts = Option.when(p.victims != 0)(IO(new PushOutPorts(p)))
   private val settle = PolicyPipeline.settling(p)
   private val slots = Module(new SlotSource(p))
@@ -79,13 +79,13 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val sizeConfig = ofQueues(new SizeConfig)
   private val decideConfig = ofQueues(new DecideConfig)
 
-  // -- stage m0: what the slot carries --
+  // -- stage m0 (mN is stage -10 + N): fill the slot --
   private val ready =
     marker.io.ready && flows.io.ready && lookup.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
       verdicts.io.ready
-  // A clock later, as all that a slot moves hangs on it. With a new seed it is low from the next clock on, as the flow table is.
+  // Registered, because it enables all that a slot changes. After a new seed it is low from the next cycle on, like the flow table's.
   private val enabled = RegNext(ready && !io.seed.valid && !io.skip, false.B)
-  private val committing = RegInit(false.B) // the commit's slot is on its way
+  private val committing = RegInit(false.B) // the commit's slot is in the pipeline
   slots.io.enable := enabled
   slots.io.now := io.now
   slots.io.commit.valid := io.commit.valid && !committing
@@ -99,7 +99,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.seed := io.seed
   io.refreshSkipped := slots.io.skipped
 
-  /** The slot in each stage; registers stand still where it is empty. */
+  /** The slot in each stage. Registers of empty stages keep their values. */
   private def pipeline(first: Valid[Token], length: Int): Seq[Valid[Token]] = {
     val valid = Seq.iterate(first.valid, length + 1)(v => RegNext(v && !reset.asBool))
     val held = valid.init.scanLeft(first.bits)((bits, v) => Delay.enabled(bits, v))
@@ -110,7 +110,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       t
     }
   }
-  // The packet's time is that of the cycle before the lookup, so no departure that the lookup sees is later.
+  // The packet's time is that of the cycle before the lookup. So no departure that the lookup sees is later.
   private val early = pipeline(slots.io.token, mark + lookupAt - 1)
   private val timed = WireInit(early.last)
   timed.bits.time := io.now
@@ -118,10 +118,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val slot = marking.head
   private def at(stage: Int): Valid[Token] = if (stage < 0) marking(mark + stage) else stages(stage)
 
-  /** `x`, which belongs to the slot in stage `from`, for the slot in stage `to`. */
+  /** `x`, which belongs to the slot in stage `from`, delayed for the slot in stage `to`. */
   private def holdUntil[T <: Data](x: T, from: Int, to: Int): T = Delay(x, to - from)
 
-  // -- stages m0 to 0: the packet's colour, by buckets or by its flow --
+  // -- stages m0 to 0: the packet's colour, by token bucket or by flow --
   marker.io.request.valid := slot.valid && slot.bits.sound
   marker.io.request.bits.queue := slot.bits.entry.queue
   marker.io.request.bits.colour := slot.bits.entry.colour
@@ -147,11 +147,11 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val flow = holdUntil(flows.io.answer.bits, flowDone, 0)
   private val flowPoliced = (holdUntil(m1Config.drop, 1 - mark, 0) >> flow.colour)(0)
 
-  // -- stages m1 to m5: how far it has come --
+  // -- stages m1 to m5: the packet's distance --
   distance.io.headers := marking(1).bits.descriptor.headers
   distance.io.config := distanceConfig.read(slot.bits.entry.queue)
 
-  // -- stage 0: it comes to its queue --
+  // -- stage 0: the packet has its colour and distance --
   private val token = Wire(Valid(new Token(p)))
   token := marking(mark)
   token.bits.distance := holdUntil(distance.io.distance, 1 - mark + Distance.Latency, 0)
@@ -183,9 +183,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   when(io.commit.ready) { committing := false.B }
 
   private val decided = carries(latency, Slot.Packet)
-  private val evicted, lost = Wire(Valid(new Counted(p))) // the victim of another packet
+  // The victim of a push-out, if another packet than the arriving one; the packet that lost a push-out.
+  private val evicted, lost = Wire(Valid(new Counted(p)))
 
-  // -- up to stage 1: what averages see of the queue --
+  // -- up to stage 1: queue state lookup for the averages --
   lookup.io.now := io.now
   lookup.io.departed := io.departed
   lookup.io.queue := at(lookupAt).bits.entry.queue
@@ -217,7 +218,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.live.valid := carries(averageDone, Slot.HostRead)
   io.live.bits := averages.io.average
 
-  // -- stages -2 to 2: the packet's size; from then on its colour's curves --
+  // -- stages -2 to 2: the packet's size ratio; then the request for its colour's curves --
   size.io.lenBytes := at(ratioRead + 1).bits.descriptor.lenBytes
   size.io.config := sizeConfig.read(at(ratioRead).bits.entry.queue)
   curve.io.ratio := size.io.ratio
@@ -225,14 +226,14 @@ class PolicyPipeline(p: LaneParams) extends Module {
   curve.io.request.bits.queue := at(curveRequest).bits.entry.queue
   curve.io.request.bits.colour := at(curveRequest).bits.entry.colour
 
-  // -- stage 6: the colour's own average meets its curves --
+  // -- stage 6: input of the curves: the average of the packet's colour --
   private val s6 = stages(averageDone).bits
   private val s6Decide = decideConfig.read(stages(decideRead).bits.entry.queue)
   private val s6CanMark = s6Decide.ecn && s6.isEct
   curve.io.average := averages.io.own
   curve.io.canMark := s6CanMark
 
-  // -- stages 7 to 15: space, compare with the limit, decide --
+  // -- stages 7 to 15: drop spacing, limits, verdict --
   private def holdS6Until[T <: Data](x: T, stage: Int): T = holdUntil(x, averageDone, stage)
   private val before = stages(decide - 1).bits
   limit.io.departed := io.departed
@@ -259,7 +260,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.overLimit := limit.io.over || pool.io.over
   verdicts.io.inputs.bits.overEnd := holdUntil(curve.io.forced, forced, decide)
   verdicts.io.inputs.bits.canMark := holdS6Until(s6CanMark, decide)
-  // What a shift register holds comes out of it late: what its last register would hold is made before.
+  // A shift register built from LUTs has a slow output. So these values are computed one stage before and registered.
   verdicts.io.inputs.bits.notDraw := Delay((~before.draw).asUInt)
   private val spacing = holdS6Until(s6Decide.spacing, decide - 1)
   verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
@@ -279,7 +280,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
     "a packet counts that is not admitted, or the reverse"
   )
 
-  // -- last stage: admit or give the cells back, or let the queues choose the victim --
+  // -- last stage: admit, or return the cells, or request a push-out --
   private val done = stages(latency).bits
   private val provisionalVerdict = Delay(provisional)
   private val pushesOut = Delay(pushOut)
@@ -307,7 +308,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.refused.bits.head := done.descriptor.headCell
   io.refused.bits.cells := done.descriptor.cells
 
-  // -- settled: it is known who is in the queue; in builds without the victim search at once --
+  // -- settled: the result is final after the push-out; in builds without the victim search at once --
   private val leavingLater =
     Seq.iterate(decided || carries(latency, Slot.Refresh), settle + 1)(RegNext(_, false.B))
   private val outcome = Wire(new Outcome(VictimParams.of(p)))
@@ -387,6 +388,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
 object PolicyPipeline {
 
-  /** Cycles from verdict to decision: the time to find the victim. */
+  /** Cycles from the last stage to the decision at the port: the time of the victim search. */
   def settling(p: LaneParams): Int = if (p.victims == 0) 0 else VictimQueues.Latency
 }

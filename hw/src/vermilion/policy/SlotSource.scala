@@ -10,12 +10,12 @@ import vermilion.stream._
 
 /** Fills the pipeline's slots, one per cycle: commit, then host read, then packet, then refresh.
   *
-  * A commit or a host read comes from the host and takes one slot, so descriptors wait for at most one clock in the several that a
-  * register access takes. Packets go before refreshes: averages that also step on departures use the slots that packets leave
-  * free. Of departures that find [[SlotSource.Refreshes]] waiting the refresh is left out (`skipped`); the average then
-  * steps a little less often, and nothing else changes.
+  * A commit or a host read comes from a register access and takes one slot. A register access takes several cycles, so descriptors
+  * wait for at most one of them. Packets have priority over refreshes. Averages that also step on departures use the slots that packets leave free.
+  * If [[SlotSource.Refreshes]] departures wait already, the refresh of a further one is dropped (`skipped`).
+  * The average then steps a little less often, and nothing else changes.
   *
-  * Combinational from the inputs to `token`. Nothing is taken while `enable` is low.
+  * Combinational from the inputs to `token`. No input is ready while `enable` is low.
   */
 class SlotSource(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -31,7 +31,7 @@ class SlotSource(p: LaneParams) extends Module {
     val classWrite = Flipped(Valid(new ClassWrite(p)))
     val seed = Flipped(Valid(new Seeds))
     val token = Valid(new Token(p))
-    val waiting = Output(Bool()) // refreshes
+    val waiting = Output(Bool()) // a refresh waits
   })
   private val classifier = Module(new Classifier(p))
   private val random = Module(new RandomSource)
@@ -65,7 +65,7 @@ class SlotSource(p: LaneParams) extends Module {
   token.slot := Slot.Packet
   token.descriptor := io.descriptor.bits
   token.entry := classifier.io.entry
-  token.time := DontCare // PolicyPipeline
+  token.time := DontCare // set by PolicyPipeline
   token.draw := random.io.draw
   token.distance := 0.U
   token.mark := 0.U.asTypeOf(new MarkTrace)
@@ -85,7 +85,7 @@ class SlotSource(p: LaneParams) extends Module {
   }
 }
 
-/** States of the random sources: of verdicts, of markers, and of the key under which flows are hashed. */
+/** Seeds of the random sources: for verdicts, for markers, and for the key of the flow hash. */
 class Seeds extends Bundle {
   val decide = UInt(128.W)
   val mark = UInt(128.W)
@@ -94,6 +94,6 @@ class Seeds extends Bundle {
 
 object SlotSource {
 
-  /** Departures whose refresh may wait. */
+  /** The depth of the FIFO of departures that wait for a refresh. */
   val Refreshes = 16
 }
