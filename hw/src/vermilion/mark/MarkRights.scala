@@ -6,42 +6,43 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
-/** A packet that wants its colour. */
+/** The inputs of a marker for one packet. */
 class MarkRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
   val lenBytes = UInt(PktLenBits.W) // of the frame
-  val l3Offset = UInt(6.W) // and where its IP packet begins and how long that is (Headers)
+  val l3Offset = UInt(6.W) // start and length of its IP packet in the frame (Headers)
   val ipBytes = UInt(PktLenBits.W)
   val time = UInt(TimeBits.W)
   val draw = UInt(32.W) // upper half: demotion or promotion, lower half: REDP's dropper
 }
 
-/** A packet's colour out of a marker, and what it saw. */
+/** The result of a marker for one packet. */
 class Marked extends Bundle {
   val colour = UInt(2.W)
-  val policed = Bool() // to be dropped
+  val policed = Bool() // the packet is dropped
   val level = UInt((TimeBits + ShaperFrac).W) // of bucket A before, U48.16 ns of its rate; 0 without a bucket
 }
 
-/** What a packet may do by its queue's marker, its colour and its draw, whatever the buckets hold; with what they hold it makes a
-  * [[MarkOutcome]].
+/** Holds what the queue's marker allows for a packet, by the packet's colour and draw, whatever the buckets hold.
+  *
+  * Together with the levels of the buckets it gives the [[MarkOutcome]].
   */
 class MarkRights extends Bundle {
-  val has = Bool() // its queue has a token bucket marker
+  val has = Bool() // the queue has a token bucket marker
   val srTcm = Bool()
   val trTcm = Bool()
-  val redp = Bool() // of REDP, and neither red nor of no colour
-  val mayTakeA = Bool() // if A covers it
+  val redp = Bool() // REDP, and the packet is green or yellow
+  val mayTakeA = Bool() // if the level of A covers the packet
   val srNotRed = Bool()
   val trGreen = Bool()
   val mayDrop = Bool() // by REDP's dropper
-  val otherwise = UInt(2.W) // the colour of leaf and REDP where not green
+  val otherwise = UInt(2.W) // the colour of leaf and REDP if not green
 }
 
 object MarkRights {
 
-  /** Is it the code of this kind, in a build that has the kind? */
+  /** Tells whether `code` is the code of this kind, in a build that has the kind. */
   def is(p: LaneParams, kind: TokenKind, code: UInt): Bool = p.tokenKinds(kind).B && code === kind.code.U
 
   def apply(p: LaneParams, config: MarkConfig, colour: UInt, draw: UInt): MarkRights = {
@@ -66,7 +67,7 @@ object MarkRights {
   }
 }
 
-/** What becomes of a packet that has a bucket. */
+/** The result of the token buckets for a packet. */
 class MarkOutcome extends Bundle {
   val takesA = Bool()
   val takesB = Bool()
@@ -76,9 +77,9 @@ class MarkOutcome extends Bundle {
 
 object MarkOutcome {
 
-  /** @param covered    do the levels of A and B pay for the packet?
-    * @param excess     does srTCM's excess, level B less level A, pay for it?
-    * @param past       REDP: over the edge, a green packet that is to be demoted or a yellow one that is not to be promoted
+  /** @param covered    A's level covers the packet; B's level covers it
+    * @param excess     srTCM: the excess, level B less level A, covers the packet
+    * @param past       REDP: over its threshold: a green packet is demoted, a yellow one is not promoted
     * @param isLow      REDP: level A is below T_L
     * @param yellowSeen REDP: the meter keeps the dropper off
     */
@@ -90,22 +91,22 @@ object MarkOutcome {
       isLow: Bool,
       yellowSeen: Bool
   ): MarkOutcome = {
-    // A green packet over its edge is demoted, a yellow one behind its own promoted: whatever is not past, and covered, leaves green.
+    // REDP demotes a green packet past its threshold, and promotes a yellow one that is not past its own. A packet leaves green if covered and not past.
     val dropped = rights.mayDrop && isLow && !yellowSeen
-    // A takes whatever its kind lets through it: green, and behind trTCM's peak yellow too.
+    // A is charged for each packet that the marker lets through A: green ones, and with trTCM also yellow ones (within the peak rate).
     val takesA = covered(0) && (rights.mayTakeA || (rights.redp && !past && !dropped))
     val takesB = (rights.srTcm && takesA) || (rights.srNotRed && excess) || (rights.trGreen && covered(0) && covered(1))
     apply(rights, takesA, takesB, dropped)
   }
 
-  /** The same of what the buckets give. */
+  /** The same, from the packets that the buckets are charged for. */
   def apply(rights: MarkRights, takesA: Bool, takesB: Bool, dropped: Bool): MarkOutcome = {
     val outcome = Wire(new MarkOutcome)
     outcome.dropped := dropped
     outcome.takesA := takesA
     outcome.takesB := takesB
     val isGreen = Mux(rights.trTcm, outcome.takesB, outcome.takesA || outcome.dropped)
-    val isYellow = Mux(rights.trTcm, outcome.takesA, outcome.takesB) // where not green; of srTCM and trTCM
+    val isYellow = Mux(rights.trTcm, outcome.takesA, outcome.takesB) // if not green; for srTCM and trTCM
     val notGreen =
       Mux(
         rights.srTcm || rights.trTcm,

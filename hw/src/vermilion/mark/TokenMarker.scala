@@ -9,12 +9,13 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
-/** Token bucket markers, one packet a clock, the same bucket back to back included: leaf, srTCM, trTCM, REDP with dropper.
+/** Marks packets by token buckets, one packet per cycle: leaf, srTCM, trTCM, and REDP with its dropper. Packets of one queue may follow back to back.
   *
-  * A bucket is the time z at which it would have been empty (U48.16 ns, modulo 2^48 ns): level T = now - z, at most the burst b.
-  * Filling needs no arithmetic, taking is z + cost. So the one-clock loop holds comparisons and additions of z with times
-  * that were worked out ahead of it (now - b, now - cost, now - T_L + span), all beside each other, and a selection. Only srTCM's excess
-  * takes two steps in the loop, zA - cost and then the comparison with zB. No packet needs the operands of two kinds, so kinds share comparisons:
+  * A bucket is stored as the time z at which it would have been empty (U48.16 ns, modulo 2^48 ns). Its level is T = now - z, at most the burst b.
+  * Filling needs no arithmetic. A packet takes its tokens by z + cost. So the one-cycle loop needs only comparisons and additions of z, and a selection.
+  * The times that z is compared with (now - b, now - cost, now - T_L + span) are computed before the loop. All comparisons are in parallel.
+  * Only srTCM's excess takes two steps in the loop: zA - cost, then the comparison with zB.
+  * No packet needs the operands of two kinds, so kinds share comparisons:
   * {{{
   *   z in [now - b, now]?    T >= cost  <=>  z <= now - cost      z + cost
   *   T < T_L - span  <=>  z > now - T_L + span                    (REDP, P0 eq. 1: the draw is in the span)
@@ -23,29 +24,28 @@ import vermilion.stream.Colour
   *   edge       compared with zA: REDP's threshold with its span; srTCM, where B is full: now - bB + cost
   *   covering B compared with zB: trTCM now - cost; srTCM, where A is full: now - bA - cost
   * }}}
-  * A z outside the window [now - b, now], compared modulo 78 h, counts as a full bucket; docs/markers.md says what that makes of long silences
-  * and of a clock that was set back. With each queue's buckets the RAM keeps the kind that filled them. A packet that finds another kind's
-  * begins anew: full buckets, and a meter as if a yellow packet had just come, so that REDP's dropper is off until it has run once. A commit by
-  * itself changes nothing.
-  * Semantics, kind by kind: `sim/model/token_marker.h`, of the same stem and bit-exact. Rates within 2^-17, costs rounded down to 2^-16 ns.
+  * A z outside the window [now - b, now], compared modulo 78 h, counts as a full bucket. docs/markers.md describes the effect on long silences and after a
+  * clock is set back. The RAM keeps with each queue's buckets the kind that wrote them. A packet that finds another kind starts anew: with full buckets,
+  * and with a meter as if a yellow packet had just come. So REDP's dropper is off until the meter has run once. A commit by itself changes no bucket.
+  * Semantics of each kind: `sim/model/token_marker.h`, which is bit-exact. Rates are within 2^-17. Costs are rounded down to 2^-16 ns.
   *
   * {{{
   *   stage 0 request   1 config   2 operands   3 product   4 shifted   5 times   6 loop   7 result
   * }}}
-  * RAM: queues x (kind, z A, z B, last yellow). `config` is the queue's, one clock after the request. `ready` is low for `queues`
-  * clocks after reset. Latency [[TokenMarker.Latency]] clocks, whatever `LaneParams.tokenKinds` leaves out.
+  * RAM: queues x (kind, z A, z B, last yellow). `config` is the configuration of the request's queue, one cycle after the request. `ready` is low for `queues`
+  * cycles after a reset. Latency: [[TokenMarker.Latency]] cycles, whichever kinds `LaneParams.tokenKinds` leaves out.
   */
 class TokenMarker(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val request = Flipped(Valid(new MarkRequest(p)))
-    val config = Input(new MarkConfig) // one clock later
+    val config = Input(new MarkConfig) // one cycle after the request
     val marked = Output(new Marked)
     val ready = Output(Bool())
   })
 
   import TokenMarker._
   private class State extends Bundle {
-    val kind = UInt(MarkerKind.Bits.W) // whose they are; 0 after reset
+    val kind = UInt(MarkerKind.Bits.W) // the kind that wrote the buckets; 0 after a reset
     val z = Vec(2, UInt(ClockBits.W))
     val lastYellow = UInt(TimeBits.W)
   }
@@ -61,7 +61,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private def holdS1Until[T <: Data](x: T, stage: Int): T = Delay(x, stage - 1)
   private val config = io.config
 
-  // -- stages 1 to 4: what the packet costs, and REDP's random span --
+  // -- stages 1 to 4: the packet's cost, and REDP's random span --
   private val s0 = io.request.bits
   private val s1Room = Delay(Mux(s0.lenBytes > s0.l3Offset, wrap(s0.lenBytes - s0.l3Offset, PktLenBits), 0.U))
   private val s1Ip = requests(1).bits.ipBytes // 0: not known
@@ -87,7 +87,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s4Green = holdS1Until(s1Green, 4)
   private val s4Floor = s4Burst.map(s4Now - _)
   private val s4Base = s4Now - ns(holdS1Until(s1Back, 4))
-  // The first time that is over REDP's threshold to demote, or over that to promote: base + span + 1, base - span.
+  // The first time past REDP's threshold. To demote: base + span + 1; to promote: base - span.
   private val s4Beside = Mux(s4SrTcm, s4Cost(0), Mux(s4Green, s4Span, ~s4Span))
   private val s4Edge = (Cat(s4Base, true.B) + Cat(s4Beside, !s4SrTcm))(ClockBits, 1)
   private val s5Now = Delay(s4Now)
@@ -97,11 +97,11 @@ class TokenMarker(p: LaneParams) extends Module {
     Delay(s4Now - s4Cost(0)),
     Delay(Mux(s4SrTcm, s4Floor(0), s4Now) - Mux(s4SrTcm, s4Cost(0), s4Cost(1)))
   )
-  private val s5LowTime = Delay(s4Base) // of a green packet
+  private val s5LowTime = Delay(s4Base) // used for green packets only
   private val s5Edge = Delay(s4Edge)
   private val s5QuietTime = Delay(requests(4).bits.time - holdS1Until(config.meter, 4))
 
-  // -- stage 5: what does not hang on the bucket's state --
+  // -- stage 5: what does not depend on the bucket's state --
   private val s5 = requests(5).bits
   private val s6Now = Delay(s5Now)
   private val s6Cost = s5Cost.map(Delay(_))
@@ -120,7 +120,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val s6Rights = Delay(s5Rights)
   private val s6Again = Delay(requests(5).valid && s5Rights.has && s5.queue === requests(4).bits.queue)
 
-  // What full buckets decide, A, B and both: all that is then open comes from the other bucket's compare, or REDP's meter.
+  // The results if A, B or both are full. What remains open then is the comparison of the other bucket, or REDP's meter.
   private val s6FullTakesA =
     Delay(s5FullCovers(0) && (s5Rights.mayTakeA || (s5Rights.redp && !s5FullPast)))
   private val s6FullMayDrop = Delay(s5Rights.mayDrop && s5FullLow)
@@ -133,7 +133,7 @@ class TokenMarker(p: LaneParams) extends Module {
   // -- stage 6: the loop --
   private val s6 = requests(Loop)
   private val s6Config = holdS1Until(config, Loop)
-  private val old = Reg(new State) // read a clock ago, or what the packet just ahead has left
+  private val old = Reg(new State) // from the RAM, or from the packet one cycle before if it is of the same queue
   private val z = old.z
   private val same = old.kind === s6Config.kind
   private val within = (0 until 2).map(i => same && reached(z(i), s6Floor(i)) && reached(s6Now, z(i)))
@@ -142,7 +142,7 @@ class TokenMarker(p: LaneParams) extends Module {
   private val excess = reached(z(0) - s6Cost(0), z(1))
   private val quiet = same && !(reached(old.lastYellow, s6QuietTime) && reached(s6.bits.time, old.lastYellow))
 
-  // What compares say is asked for as if a bucket were within its window, and for a full one; which it is chooses last.
+  // Results are computed for a bucket within its window and for a full one, in parallel. The window comparison selects last.
   private val ifWithinA = covers(0) && (s6Rights.mayTakeA || (s6Rights.redp && !past))
   private val dropsWithin = s6Rights.mayDrop && !reached(s6LowTime, z(0))
   private val dropped = quiet && Mux(within(0), dropsWithin, s6FullMayDrop)
@@ -165,7 +165,7 @@ class TokenMarker(p: LaneParams) extends Module {
     next.z(i) := Mux(takes, Mux(within(i), z(i) + s6Cost(i), s6FloorTaken(i)), Mux(within(i), z(i), s6Floor(i)))
   next.lastYellow := Mux(!same || colour === Colour.Yellow.U, s6.bits.time, old.lastYellow)
   old := Mux(s6Again, next, ram.read(requests(4).bits.queue))
-  // After a reset they are nobody's, whatever times lie beside that.
+  // During the reset sweep the kind is None, so the first packet starts anew. The times written with it do not matter.
   private val written = WireInit(next)
   when(!sweep.done) { written.kind := MarkerKind.None.U }
   ram.write((s6.valid && s6Rights.has) || !sweep.done, Mux(sweep.done, s6.bits.queue, sweep.address), written)
@@ -185,7 +185,7 @@ class TokenMarker(p: LaneParams) extends Module {
 
 object TokenMarker {
 
-  /** Bits of a virtual time, U48.16 ns. */
+  /** Bits of a bucket's time z, U48.16 ns. */
   val ClockBits: Int = TimeBits + ShaperFrac
   private val Loop = 6
   val Latency: Int = Loop + 1
