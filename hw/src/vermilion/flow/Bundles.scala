@@ -20,25 +20,25 @@ object FlowFormats {
   /** alpha in eighths. */
   val AlphaBits = 4
 
-  /** Ages count ticks of 2^22 ns (4.19 ms); the clock of 48 bits has 26 bits of them. */
+  /** Ages are in ticks of 2^22 ns (4.19 ms). The 48-bit time holds 26 bits of ticks. */
   val TickShift = 22
   val TickBits = TimeBits - TickShift
   val AgeBits = 16
 
-  /** A tick that seems this close to a whole round old lies ahead: the clock was set back by up to 2^15 ticks (137 s). */
+  /** An age within 2^15 ticks (137 s) of wrapping is a tick in the future, as after a clock is set back. */
   val FutureBits = 15
 }
 
-/** Which rules mark a queue's packets. */
+/** The rules that mark a queue's packets. */
 object FlowKind {
   val None = 0 // NM: all yellow
   val ThreeColour = 1 // 3CPM
-  val Web = 2 // WPM: the green rules alone
-  val Adaptive = 3 // APM: the red rules alone
+  val Web = 2 // WPM: only the green rules
+  val Adaptive = 3 // APM: only the red rules
   val Bits = 2
 }
 
-/** The marker of one queue (`docs/flow-markers.md`). */
+/** The configuration of one queue's flow marker (`docs/flow-markers.md`). */
 class FlowConfig extends Bundle {
   import FlowFormats._
   val kind = UInt(FlowKind.Bits.W)
@@ -55,7 +55,7 @@ class FlowConfig extends Bundle {
   def redRules: Bool = kind === FlowKind.ThreeColour.U || kind === FlowKind.Adaptive.U
 }
 
-/** What tells flows apart. A direction of a connection is a flow, and so is the same direction in another queue or VLAN. */
+/** The fields that identify a flow. Each direction of a connection is a flow. The same direction in another queue or VLAN is another flow. */
 class FlowKey(queueBits: Int) extends Bundle {
   val vlan = UInt(24.W) // Headers.vlan
   val isIp6 = Bool()
@@ -69,20 +69,20 @@ class FlowKey(queueBits: Int) extends Bundle {
 /** A packet to mark. */
 class FlowRequest(queueBits: Int) extends Bundle {
   val queue = UInt(queueBits.W)
-  val time = UInt(TimeBits.W) // ns, not before that of the request before
+  val time = UInt(TimeBits.W) // ns, not before the time of the previous request
   val headers = new Headers
   val config = new FlowConfig
 }
 
-/** What of a packet its flow's state needs. */
+/** The fields of a packet that the state of its flow depends on. */
 class FlowPacket extends Bundle {
   val seq = UInt(32.W)
   val isTcp = Bool()
-  val uses = Bool() // makes or uses state
+  val uses = Bool() // creates or uses state
   val syn = Bool()
   val config = new FlowConfig
 
-  /** Green though it uses no state. */
+  /** True for a packet that is green without state. */
   def bare: Bool = isTcp && !uses && config.greenRules && config.ack
 }
 
@@ -101,7 +101,7 @@ object FlowPacket {
   }
 }
 
-/** A lookup in the table, for a packet that makes or uses state. */
+/** A lookup in the table, for a packet that creates or uses state. */
 class FlowLookup(queueBits: Int) extends Bundle {
   val key = new FlowKey(queueBits)
   val syn = Bool()
@@ -129,33 +129,38 @@ object FlowLookup {
   }
 }
 
-/** Where a flow's state is. */
+/** The table's entry of a flow. */
 class FlowPlace(indexBits: Int) extends Bundle {
-  val found = Bool() // an entry: one with its tag, or one it was given
-  val fresh = Bool() // the entry has been given now; what lies in it is not this flow's
+  // the flow has an entry: one with its tag, or one that the table has just allocated
+  val found = Bool()
+  // the table has allocated the entry with this packet; the state in it is not this flow's
+  val fresh = Bool()
   val index = UInt(indexBits.W)
-  val collision = Bool() // a flow without an entry found all four ways of its set taken by others, or its tag
-  val agedOut = Bool() // the entry's former state, its own or another flow's, had aged out
-  val displaced = Bool() // a half-open entry, not aged, was given away
+  // the flow had no entry, and other flows use all four ways of its set; or another flow has its tag
+  val collision = Bool()
+  // the entry's former state, of this or another flow, had aged out
+  val agedOut = Bool()
+  // a half-open entry that had not aged out was reallocated
+  val displaced = Bool()
 }
 
-/** What happened, one bit a counter. */
+/** Events of one packet; each bit has a counter. */
 class FlowEvents extends Bundle {
-  val adopted = Bool() // state made by a data packet
-  val collision = Bool() // FlowPlace
+  val adopted = Bool() // a data packet created state
+  val collision = Bool() // as in FlowPlace
   val agedOut = Bool()
   val displaced = Bool()
   val tableFull = Bool() // no state, packet yellow
-  val loss = Bool() // SN <= SN_h: taken for a retransmission
-  val jump = Bool() // SN at least 2^30 away from SN_h: state made anew
+  val loss = Bool() // SN <= SN_h: counts as a retransmission
+  val jump = Bool() // SN at least 2^30 away from SN_h: state created anew
   val probe = Bool() // marked red
 }
 
 object FlowEvents {
 
-  /** @param asked  there is a packet
+  /** @param asked  a packet is present
     * @param place  valid if the packet uses state and the table was ready
-    * @param colour the packet's, if it has state
+    * @param colour the packet's colour, if it has state
     */
   def apply(
       asked: Bool,
@@ -180,7 +185,7 @@ object FlowEvents {
   }
 }
 
-/** What lies in the table of states for a flow. */
+/** The state of a flow, as stored in the RAM of states. */
 class FlowState extends Bundle {
   import FlowFormats._
   val raised = Bool() // A_Y is average / (1 - alpha), see FlowLoop
@@ -190,7 +195,7 @@ class FlowState extends Bundle {
   val credits = UInt(CreditBits.W)
 }
 
-/** What a packet begins that finds no state, or is a SYN, or jumps: the state after it, and its colour. */
+/** The new state and the colour of a packet that finds no state, is a SYN, or jumps. */
 class FlowBegun extends Bundle {
   val state = new FlowState
   val probe = Bool() // red
@@ -199,7 +204,7 @@ class FlowBegun extends Bundle {
 
 object FlowBegun {
 
-  /** @param grown A_0 increased, of use where A_0 is less than a packet */
+  /** @param grown A_0 increased, used if A_0 is less than one packet */
   def apply(packet: FlowPacket, grown: UInt): FlowBegun = {
     import FlowFormats._
     val begun = Wire(new FlowBegun)
@@ -217,7 +222,7 @@ object FlowBegun {
   }
 }
 
-/** The colour, and for traces the flow's state after the packet; it reads 0 where the packet has no state. */
+/** The colour, and for traces the flow's state after the packet. The state reads 0 if the packet has none. */
 class FlowAnswer extends Bundle {
   val colour = UInt(2.W)
   val hasState = Bool()

@@ -6,25 +6,25 @@ import vermilion.decide.RandomSource
 
 object FlowHash {
 
-  /** Bits of a flow's name as it is hashed; the queue number has 15 of them in every build. */
+  /** Bits of a flow's name as it is hashed. The queue number takes 15 of them in every build. */
   val InputBits = 128 + 128 + 16 + 16 + 15 + 1 + 24
   val KeyWords = 11
 
-  /** Where in a word of 32 bits of the name its characters begin; of five bits at most, as a LUT's two memories of 32 bits have addresses. */
+  /** The first bits of the characters in a 32-bit word of the name. A character has at most five bits: a LUT holds two memories of 32 addresses. */
   val Characters = Seq(0, 5, 10, 15, 20, 24, 28, 32)
   val CharacterValues = 32
 
   /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6, ..327 VLAN IDs. */
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 
-  /** Clocks after a reset and a seed before `drained`: longer than a lookup that has begun is on its way. */
+  /** Cycles from a reset or a seed to `drained`. This is longer than any lookup in progress takes. */
   val DrainClocks = 11
 
-  /** Is this bit of the name ever anything but 0? */
+  /** Tells whether this bit of the name can be other than 0. */
   def used(bit: Int, queueBits: Int): Boolean = bit < InputBits && !(bit >= 288 + queueBits && bit < 303)
 }
 
-/** A flow's name in two parts, which together are the whole name: two names of one fold and one rest are the same.
+/** Splits a flow's name into two parts. Two names with equal fold and equal rest are equal.
   *
   * {{{
   *   fold   39 bits; bit i is the exclusive or of the bits i, i + 39, i + 78, ... of FlowHash.input
@@ -43,20 +43,21 @@ object FlowName {
   def rest(key: FlowKey): UInt = VecInit(bitsOf(key).collect { case (bit, i) if i >= FoldBits => bit }).asUInt
 }
 
-/** A Toeplitz hash of a flow's name (Krawczyk, CRYPTO 1994; as in receive-side scaling) under a secret key. It says to which set of the table the flow belongs.
+/** Computes a Toeplitz hash of a flow's name under a secret key. The hash selects the flow's set in the table.
   *
+  * Source: Krawczyk, CRYPTO 1994; receive-side scaling uses the same hash.
   * {{{
   *   bit j of the hash = parity(input & (key >> j)),   key = eleven draws of xoshiro128++ from the seed, first draw lowest
   * }}}
-  * For any two flows chosen without knowing the key, the chance that they share a hash is one in the number of hashes; so no list of
-  * addresses made outside collides more than chance has it. With a known key it is no protection.
+  * For any two flows that are chosen without knowledge of the key, the probability of equal hashes is one over the number of hashes.
+  * So a list of addresses made by an outsider collides no more than chance predicts. Once the key is known, the hash does not protect.
   *
-  * The hash is linear, so it is the exclusive or of what each character of four or five bits gives by itself. That stands in a small memory
-  * for each character, written once for a key: half the logic of ANDs with the key.
+  * The hash is linear: it is the exclusive or of the hashes of single characters of four or five bits. A small memory holds these for each character.
+  * It is written once per key. This takes half the logic of AND gates with the key.
   *
-  * Combinational from `flow` to `hash`: a read, then XOR over the characters. `ready` is low for the 354 clocks that it takes to write the
-  * memories: two draws, then 32 clocks a word of the name; `drained` for the first 11 of these, which is longer than a lookup that has begun is on
-  * its way. A seed is taken with `seed.valid`; it and a reset draw a new key.
+  * Combinational from `flow` to `hash`: a read, then XOR over the characters. `seed` is accepted in any cycle. A seed and a reset draw a new key.
+  * `ready` is then low for the 354 cycles in which the memories are written: two draws, then 32 cycles per word of the name.
+  * `drained` is low for the first 11 of them, which is longer than any lookup in progress takes.
   */
 class FlowHash(queueBits: Int, hashBits: Int) extends Module {
   require(queueBits >= 1 && queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
@@ -71,7 +72,7 @@ class FlowHash(queueBits: Int, hashBits: Int) extends Module {
     val ready = Output(Bool())
   })
 
-  // The key in two words: that of the word of the name whose memories are written, and the one above it.
+  // Two words of the key: the word for the word of the name that is being written, and the next one.
   private val random = Module(new RandomSource)
   private val loaded = RegInit(0.U(2.W))
   private val written = RegInit(0.U(log2Ceil(KeyWords * CharacterValues + 1).W))

@@ -8,14 +8,15 @@ import vermilion.stream.Colour
 
 object FlowMarker {
 
-  /** Clocks from request to answer. */
+  /** Cycles from request to answer. */
   val Latency = 9
 }
 
-/** The ports of a marker by flow. */
+/** The ports of a flow marker. */
 abstract class FlowMarking(queueBits: Int) extends Module {
   val io = IO(new Bundle {
-    val seed = Flipped(Valid(UInt(128.W))) // a new key, an empty table; 0: a key from the generator as it stands
+    // draws a new key and empties the table; a seed of 0 draws the key from the generator's present state
+    val seed = Flipped(Valid(UInt(128.W)))
     val request = Flipped(Valid(new FlowRequest(queueBits)))
     val answer = Valid(new FlowAnswer)
     val ready = Output(Bool())
@@ -24,12 +25,12 @@ abstract class FlowMarking(queueBits: Int) extends Module {
 
 object FlowMarking {
 
-  /** The form that a lane has. */
+  /** The flow marker that a lane's build has. */
   def apply(p: LaneParams): FlowMarking =
     if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows, p.ultraRam)
 }
 
-/** Stands where a build has no markers by flow: every packet yellow, no state, same latency. */
+/** Replaces the flow marker in builds without it: every packet yellow, no state, same latency. */
 class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   io.ready := true.B
   io.answer.valid := Delay(io.request.valid && !reset.asBool, FlowMarker.Latency)
@@ -37,32 +38,32 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   io.answer.bits.colour := Colour.Yellow.U
 }
 
-/** Marks the packets of TCP flows by the state of their flow: 3CPM, WPM, APM or none (P1), chosen by the packet's `FlowConfig`.
+/** Marks the packets of TCP flows by their flow's state: 3CPM, WPM, APM or none (P1), selected by `FlowConfig`.
   *
   * {{{
-  *   made at SYN: credits = N_s, SN_h = ISN, L_Y = 0, A_Y = A_0
+  *   at a SYN: credits = N_s, SN_h = ISN, L_Y = 0, A_Y = A_0
   *   SN <= SN_h (a loss):  A_Y <- (1-alpha) A_Y + alpha L_Y, L_Y <- 0, credits <- N_a, green
   *   else:                 SN_h <- SN, L_Y <- L_Y + 1;  L_Y > A_Y: red, A_Y <- increase(A_Y), L_Y <- 0
   *                                                      else green while credits last (one less), then yellow
   * }}}
-  * WPM keeps the credits alone and leaves A_Y and L_Y as they are; APM keeps these alone, and marks yellow what is green above, SYNs too;
-  * NM marks all yellow and has no state. Arithmetic: [[FlowLoop]]. Where the paper is silent:
+  * WPM keeps only the credits and does not change A_Y and L_Y. APM keeps only A_Y and L_Y. It marks yellow what is green above, SYNs too.
+  * NM marks all packets yellow and has no state. Arithmetic: [[FlowLoop]]. Cases that the paper does not define:
   *
-  *   - Data: TCP with payload (HeaderParser) and neither SYN nor RST, FIN or not. Red comes before green, and takes no credit; nor do a SYN and a
+  *   - Data: TCP with payload (HeaderParser), without SYN and RST, with or without FIN. Red comes before green and takes no credit. Nor do a SYN and a
   *     retransmission.
-  *   - SYN (without RST; with ACK, with payload, sent again, all the same): green, state made anew, or made.
-  *   - All other TCP packets, RST and FIN among them: yellow or, with the green rules, `ack`; they touch nothing. State ages.
-  *   - Data without state: adopted. State as at a SYN but SN_h = SN, and this packet counts: L_Y = 1, one credit.
-  *   - SN - SN_h modulo 2^32: 1 to 2^30 - 1 is new; 0, and down to -2^30, is a loss; all else is no distance that a TCP window can
-  *     reach (RFC 7323 section 2.3): a jump, state made anew as at an adoption. A jump of 2^31 among them.
+  *   - SYN (without RST; with or without ACK or payload, first or repeated): green. Its state is created, or created anew.
+  *   - All other TCP packets, RST and FIN among them: yellow or, with the green rules and `ack`, green. They change no state. State ages.
+  *   - Data without state: the flow is adopted. Its state is as at a SYN but SN_h = SN, and this packet counts: L_Y = 1, one credit.
+  *   - SN - SN_h modulo 2^32: 1 to 2^30 - 1 is new; 0, and down to -2^30, is a loss. No TCP window can reach any other distance
+  *     (RFC 7323 section 2.3): that is a jump, also at 2^31. State is created anew as at an adoption.
   *   - No room in the flow's set, or another flow has its tag ([[FlowTable]]): yellow, SYN or not. Not TCP, a later fragment, a cut TCP header: yellow.
   *
-  * One packet a clock, any mixture of flows, the same in every clock too. `request` in clock t, `answer` in t + [[FlowMarker.Latency]].
-  * While `ready` is low (after reset, after a seed) packets are marked as if the table were full, and counted so.
+  * One packet per cycle, of any mixture of flows; the same flow in every cycle, too. `request` in cycle t, `answer` in t + [[FlowMarker.Latency]].
+  * While `ready` is low (after a reset or a seed) packets are marked and counted as if the table were full.
   * {{{
-  *   0..4  the table finds the entry         7  RAM's output register, or the state of one to four packets ahead, and how the number stands to it, to a
-  *   5     address the RAM of states            register; what a fresh entry will hold
-  *   6     RAM to its output register        8  the loop, from that register and into it: next state, colour; the table says whose entry it was
+  *   0..4  the table finds the entry         7  select the state: from the RAM or from one to four packets before; compare the sequence number
+  *   5     address the RAM of states            with it; register both; compute the state of a new entry
+  *   6     RAM to its output register        8  the loop, from that register back to it: next state, colour; the table reports a foreign entry
   *                                           9  answer, RAM written
   * }}}
   */
@@ -70,12 +71,12 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   import FlowFormats._
   import FlowMarker.Latency
 
-  // ---- Clock 0: what kind of packet. Registers stand still where there is none ------------------------------------
+  // ---- Cycle 0: the packet's type. Registers of empty stages keep their values ------------------------------------
   private val valid = Seq.iterate(io.request.valid, Latency + 1)(RegNext(_, false.B))
   private val s0 = FlowPacket(io.request.bits)
   private val packet = valid.take(Latency - 1).scanLeft(s0)((p, v) => Delay.enabled(p, v))
 
-  // ---- Clocks 0 to 5: the table --------------------------------------------------------------------------------------
+  // ---- Cycles 0 to 5: the table ------------------------------------------------------------------------------------
   private val table = Module(new FlowTable(queueBits, flows, ultraRam))
   table.io.seed := io.seed
   table.io.lookup.valid := io.request.valid && s0.uses
@@ -95,19 +96,20 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   /** A state in RAM. */
   private class Stored extends Bundle {
     val state = new FlowState
-    val full = Bool() // L_Y cannot grow: told here, as there is no time behind the RAM
+    val full = Bool() // L_Y is saturated: stored, as no time is left to compute it after the RAM
   }
   private val states = new Memory(flows, new Stored, MemoryKind.large(flows, (new Stored).getWidth, ultraRam))
 
-  /** A state, and beside it what the loop has no time for (FlowLoop). */
+  /** A state with the precomputed values that the loop has no time for ([[FlowLoop]]). */
   private class Held extends Bundle {
     val state = new FlowState
-    val against = new SeqClass // how the packet's number stands to `highestSeq`
+    val against = new SeqClass // class of the packet's sequence number against `highestSeq`
     val burstPlus = UInt(BurstBits.W)
     val excess = UInt(FlowLoop.ExcessBits.W)
     val share = UInt(FlowLoop.ShareBits.W)
   }
-  private val next = Wire(new Held) // of the packet just ahead: the loop ends in the register in which it begins
+  // of the packet one cycle before: the loop ends in the register in which it begins
+  private val next = Wire(new Held)
   private val s9 = Delay.enabled(next, valid(8))
   private val s9Stored = Wire(new Stored)
   s9Stored.state := s9.state
@@ -116,10 +118,10 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   private val s9Index = Delay(s8Place.bits.index)
   private val s10Stored = Delay.enabled(s9Stored, valid(9))
 
-  // ---- Clocks 6 and 7: the state, and what a fresh one would be ---------------------------------------------------
+  // ---- Cycles 6 and 7: the state, and that of a new entry ----------------------------------------------------------
   private val s7 = packet(7)
   private val s7Held = Wire(new Held)
-  // What the RAM does not have yet: of two packets ahead, that of stage 9; of three and four ahead, taken a clock before.
+  // States that the RAM does not return yet. That of two packets before is in stage 9; those of three and four before are captured one cycle earlier.
   private def writes8(index: UInt) = holds(s8Place) && s8Place.bits.index === index
   private val s6Is9 = Delay(writes8(s5Place.bits.index))
   private val s6Is10 = Delay(s9Writes && s9Index === s5Place.bits.index)
@@ -135,7 +137,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   s7Held.share := FlowLoop.share(s7Held.state.burst, !s7Stored.full, s7Terms)
   s7Held.against := FlowLoop.against(s7.seq, s7Held.state.highestSeq)
   private val again = writes8(s7Place.bits.index)
-  // As gates, of which synthesis makes no reset and no other enable: those would come behind what is known last.
+  // AND-OR gates. Synthesis would make a reset or another enable of a Mux, which adds delay after the signal that is known last.
   private val held = Delay.enabled(
     ((Fill(next.getWidth, again) & next.asUInt) | (Fill(next.getWidth, !again) & s7Held.asUInt)).asTypeOf(new Held),
     valid(7)
@@ -145,7 +147,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   private val s8Begun = Delay.enabled(s7Begun, valid(7))
   private val s8BegunExcess = Delay.enabled(FlowLoop.excess(s7Begun.state), valid(7))
 
-  // ---- Clock 8: the loop ---------------------------------------------------------------------------------------------
+  // ---- Cycle 8: the loop -------------------------------------------------------------------------------------------
   private val s8 = packet(8)
   private val old = held.state
   private val terms = Delay.enabled(s7Terms, valid(7))
@@ -156,7 +158,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   private val lower = FlowLoop.afterLoss(old, held.excess, terms)
   private val credit = green && old.credits =/= 0.U
 
-  // One of begins, loses, probes and steps holds, each by itself from these signs and none behind another.
+  // Exactly one of begins, loses, probes and steps is set. Each is computed directly from these signals, not in a priority chain.
   private val continues = !s8Place.bits.fresh && !s8.syn
   private val isNew = !jump && !loss
   private val isOver = FlowLoop.over(held.burstPlus, held.share, old)
@@ -167,7 +169,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
 
   private val begun = s8Begun.state
   private val sinks = loses && red
-  private val rests = steps || (loses && !red) // A_Y stays, and L_Y where the red rules are off
+  private val rests = steps || (loses && !red) // A_Y stays; so does L_Y if the red rules are off
   private def gate(open: Bool, x: UInt): UInt = Fill(x.getWidth, open) & x
   private val risen =
     Mux(terms.byFactor, Mux(old.raised, FlowLoop.grown(old.average, terms), old.average), doubled)
@@ -183,7 +185,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   next.excess := gate(probes, FlowLoop.excessAtRest(doubled, terms.byFactor)) | gate(rests, excessOfRest) |
     gate(begins, s8BegunExcess) | gate(sinks, FlowLoop.excessAtRest(lower, false.B))
   next.state.highestSeq := gate(!loses, s8.seq) | gate(loses, old.highestSeq)
-  // Behind a loss the next number is held against the highest, else against this packet's, which is known a clock ahead.
+  // After a loss the next number is compared with the highest, else with this packet's number, which is known one cycle before.
   private val againstHighest = FlowLoop.against(s7.seq, old.highestSeq)
   private val againstLast = Delay(FlowLoop.against(packet(6).seq, s7.seq))
   next.against := Mux(loses, againstHighest, againstLast)
@@ -194,7 +196,7 @@ class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) ex
   private val isGreen = (begins && s8Begun.green) || (loses && green) || (steps && credit)
   private val colour = Mux(isRed, Colour.Red.U(2.W), Mux(isGreen, Colour.Green.U, Colour.Yellow.U))
 
-  // ---- Clock 9: write and answer -------------------------------------------------------------------------------------
+  // ---- Cycle 9: write and answer -----------------------------------------------------------------------------------
   states.write(s9Writes, s9Index, s9Stored)
   private val has = holds(s8Place)
   private val answer = Wire(new FlowAnswer)

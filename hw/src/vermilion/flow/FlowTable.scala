@@ -8,13 +8,13 @@ import vermilion.fixed.{Delay, Memory, MemoryKind}
 object FlowTable {
   val Ways = 4
 
-  /** Bits of the hash that are part of an entry's tag, beside those that choose its set. */
+  /** Bits of the hash that are part of an entry's tag, in addition to those that select its set. */
   val SecretBits = 3
 
-  /** Bits of an entry's count of data packets; the top one stands for four and more: settled. */
+  /** Bits of an entry's count of data packets. The top bit stands for four and more: the entry is settled. */
   val CountBits = 3
 
-  /** Clocks from lookup to place, and to `foreign`. */
+  /** Cycles from lookup to `place` (`Latency`) and to `foreign` (`Compared`). */
   val Latency = 5
   val Compared = 8
 
@@ -23,7 +23,7 @@ object FlowTable {
     s"flows is $flows; legal are powers of two from 256 to 65536"
   )
 
-  /** Is an entry of this count not half-open? */
+  /** Tells whether an entry with this count is settled, that is not half-open. */
   def settled(count: UInt): Bool = count(CountBits - 1)
 
   /** The count of an entry with the packet's tag, after the packet. */
@@ -32,8 +32,9 @@ object FlowTable {
     Mux(syn || settled(kept), kept, wrap(kept + 1.U, CountBits))
   }
 
-  /** Clears the sets one by one, after a reset and after a new seed: when what was on its way has drained, and beside the hash, which takes its
-    * key.
+  /** Clears the sets one by one, after a reset and after a new seed.
+    *
+    * It starts when lookups in progress have drained, and runs while the hash takes its key.
     */
   class Clearing(sets: Int, hash: FlowHash, seed: Valid[UInt]) {
     private val cleared = RegInit(0.U((log2Ceil(sets) + 1).W))
@@ -46,43 +47,43 @@ object FlowTable {
   }
 }
 
-/** Who has which entry: a four-way set-associative table of flows, one lookup a clock, any mixture of flows.
+/** Finds or allocates a flow's entry in a four-way set-associative table: one lookup per cycle, any mixture of flows.
   *
   * An entry has a tag of its flow's name (addresses, ports, IP version, queue, VLAN IDs), the tick of its last packet and a count of its data packets,
-  * to four. Beside it stands the rest of the name ([[FlowName]]). A tag is the name's fold and three bits of its hash. A lookup chooses by tags. Then
-  * it compares the rest, so a flow never meets another's state. Every lookup is by a packet that needs state, and ends so:
+  * up to four. A second RAM holds the rest of the name ([[FlowName]]). A tag is the name's fold and three bits of its hash. A lookup selects by tags. Then it
+  * compares the rest, so a flow never uses another flow's state. Only packets that need state cause a lookup. The first rule that applies decides:
   *
-  *   1. An entry with its tag, not aged: found, if the rest of the name is its own too. Else `foreign`, and the packet has no state. The packet's tick is kept, and a
-  *      data packet is counted, in both cases. But a SYN is given an entry that is half-open, and the count begins anew.
-  *   1. An entry with its tag, aged: given anew. A SYN begins the count anew, and so does any packet where it was full; else it goes on, so that
-  *      a flow that is slow from the start is settled too.
-  *   1. A way of its set is free: given; the count begins.
-  *   1. A way has aged out: given; the count begins. (Of several, here as in 3 and 5, the lowest.)
-  *   1. A way is half-open: given; the count begins.
-  *   1. Else the set is full: nothing found, nothing changed. A flow with four data packets is not evicted while it is fresh.
+  *   1. An entry with its tag has not aged: found, if the rest of the name is equal, too. Else `foreign`, and the packet has no state. In both cases the
+  *      entry takes the packet's tick and counts a data packet. But a SYN allocates a half-open entry anew, and the count restarts.
+  *   1. An entry with its tag has aged: allocated anew. The count restarts at a SYN, and at any packet if the entry was settled. Else it continues, so that
+  *      a flow that is slow from the start becomes settled, too.
+  *   1. A way of its set is free: allocated; the count starts.
+  *   1. A way has aged out: allocated; the count starts. (Of several ways the lowest is used, as in 3 and 5.)
+  *   1. A way is half-open: allocated; the count starts.
+  *   1. Else the set is full: nothing is found or changed. A flow with four data packets is not evicted until its entry ages out.
   *
-  * Two flows with names at random share set and tag with a probability of 2^-39^ / (8 x sets). What somebody can do who makes names is in `docs/flow-markers.md`.
+  * Two flows with random names share set and tag with a probability of 2^-39^ / (8 x sets). For names chosen by an attacker see `docs/flow-markers.md`.
   *
-  * Half-open: fewer than four data packets. So floods of SYNs, scans and flows of up to three packets take half-open entries from each
-  * other and from flows that have just begun, and nothing from anyone else. Aged: more than `idle`, or `halfOpen` where half-open, by the
-  * looking packet's ages, in ticks of 2^22 ns, modulo 2^26 of them (78 h); but an age in the last 2^15 ticks (137 s) of that round is a
-  * tick that lies ahead, as a clock set back leaves it, and is young.
+  * Half-open: fewer than four data packets. So floods of SYNs, scans and flows of up to three packets take half-open entries only from each
+  * other and from flows that have just begun. Aged: older than `idle`, or than `halfOpen` if half-open. The looking packet's configuration gives both limits.
+  * Ages are in ticks of 2^22 ns, modulo 2^26 of them (78 h). An age in the last 2^15 ticks (137 s) before it wraps counts as young. It is a tick in the future,
+  * as after a clock is set back.
   *
-  * RAM: four ways of tags, `flows` rests of names; a clear writes the bit `valid` alone.
+  * RAM: four ways of tags, `flows` rests of names. A clear writes only the bit `valid`.
   * {{{
-  *   clock 0  hash and fold                  4  take in what the lookup just ahead has written; choose; (the one-clock loop)
-  *         1  address the ways               5  place at the output, entry written: seen by a lookup that comes to clock 1 behind that; address the
-  *         2  RAM to its output register        rest, or write it if the entry is given now
+  *   cycle 0  hash and fold                  4  merge the write of the lookup before; select a way (the one-cycle loop)
+  *         1  address the ways               5  place at the output, entry written: visible to lookups that reach cycle 1 later; address the
+  *         2  RAM to its output register        rest, or write it if the entry is allocated now
   *         3  compare tags and ages;         6  rest: RAM to its output register
-  *            take in what lookups 4, 3      7  compare the rest
-  *            and 2 ahead have written       8  `foreign` at the output
+  *            merge the writes of lookups    7  compare the rest
+  *            4, 3 and 2 before              8  `foreign` at the output
   * }}}
-  * Taking in needs no wide compare in the loop and no wide forwarding: whether a lookup has the same set, the same tag, and which age it
-  * sees in the four ahead of it is worked out in clock 1. So the RAM's word does not matter where a write meets a read. The loop holds
-  * logic of a few bits a way alone. A rest is written or read in the same clock of its lookup, so a read never meets a write either.
+  * Merging needs no wide comparison in the loop and no wide forwarding. Cycle 1 compares a lookup with the four before it: same set, same tag, age. So the
+  * value that the RAM returns when a write meets a read does not matter. The loop holds only a few bits of logic per way. A rest is written or read in the
+  * same cycle of its lookup, so these never meet either.
   *
-  * After reset and after a new seed (which empties the table) `ready` is low while the hash takes its key and the entries are cleared; lookups
-  * are ignored then.
+  * A reset or a new seed empties the table. `ready` is then low while the hash takes its key and the entries are cleared. Lookups are ignored
+  * meanwhile.
   */
 class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   FlowTable.requireLegal(flows)
@@ -97,7 +98,8 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     val seed = Flipped(Valid(UInt(128.W)))
     val lookup = Flipped(Valid(new FlowLookup(queueBits)))
     val place = Valid(new FlowPlace(log2Ceil(flows)))
-    val foreign = Output(Bool()) // three clocks behind `place`: what was found there is another flow's
+    // three cycles after `place`: the entry found there is another flow's
+    val foreign = Output(Bool())
     val ready = Output(Bool())
   })
 
@@ -108,7 +110,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     val tag = UInt(tagBits.W)
   }
 
-  /** A way as one lookup sees it; all but `count` are 0 where it is not so. */
+  /** A way as one lookup sees it. A bit is 0 if its condition does not hold. `count` is valid only for a used way. */
   private class Way extends Bundle {
     val free = Bool()
     val hit = Bool() // has this flow's tag
@@ -117,17 +119,17 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     val count = UInt(CountBits.W)
   }
 
-  /** What a lookup knows of one ahead of it. */
+  /** What a lookup knows of an earlier one. */
   private class Ahead extends Bundle {
     val sameSet = Bool()
     val sameTag = Bool()
-    val idle = Bool() // its tick is over the idle age
-    val stale = Bool() // over the half-open age
+    val idle = Bool() // its tick is older than the idle age
+    val stale = Bool() // older than the half-open age
   }
 
-  /** How a lookup ended. */
+  /** The result of a lookup. */
   private class Outcome extends Bundle {
-    val way = UInt(Ways.W) // a bit a way: the one that it writes
+    val way = UInt(Ways.W) // one bit per way: the one that it writes
     val count = UInt(CountBits.W)
     val place = new FlowPlace(log2Ceil(flows))
   }
@@ -137,7 +139,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   io.ready := clearing.ready
   hash.io.flow := io.lookup.bits.key
 
-  // ---- The lookup as it stands in each clock. Registers stand still where there is none. -------------------------
+  // ---- The lookup in each cycle. Registers of empty stages keep their values. ----------------------------------------
   private val valid = Seq.iterate(io.lookup.valid && io.ready, Compared)(RegNext(_, false.B))
   private def stages[T <: Data](s0: T, last: Int): Seq[T] =
     valid.take(last).scanLeft(s0)((x, v) => Delay.enabled(x, v))
@@ -147,7 +149,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   private val tag = stages(Cat(hash.io.hash >> setBits, FlowName.fold(io.lookup.bits.key)), Latency)
   private val rest = stages(FlowName.rest(io.lookup.bits.key), Compared - 1)
 
-  /** The last tick that is over a lookup's age: `now - age - 1`. */
+  /** The last tick that is older than a lookup's age limit: `now - age - 1`. */
   private class Edges extends Bundle {
     val idle = UInt(TickBits.W)
     val halfOpen = UInt(TickBits.W)
@@ -157,8 +159,8 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   s0Edges.halfOpen := io.lookup.bits.tick + ~io.lookup.bits.halfOpen.pad(TickBits)
   private val edges = stages(s0Edges, 3)
 
-  /** Is a tick over the age of that edge? Ages have fewer bits than ticks, so a tick of more bits is; else the distance to the edge has a sign. Both
-    * subtractions stand beside each other.
+  /** Tells whether a tick is older than the age limit of an edge. Ages have fewer bits than ticks, so a larger difference is older. Otherwise the sign of the
+    * distance to the edge decides. Both subtractions are in parallel.
     */
   private def older(now: UInt, tick: UInt): UInt => Bool = {
     val since = now - tick
@@ -167,7 +169,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     edge => !ahead && (far || !(edge - tick)(TickBits - 1))
   }
 
-  // ---- Clock 1: compare with the four ahead, address the ways ---------------------------------------------------
+  // ---- Cycle 1: compare with the four lookups before, address the ways ----------------------------------------------
   private val ahead = (1 to 4).map { k =>
     val a = Wire(new Ahead)
     val over = older(tick(1), tick(1 + k))
@@ -178,7 +180,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     a
   }
 
-  // ---- Clock 3: the ways' output is compared; what lookups 4, 3 and 2 ahead have written is taken in ------------
+  // ---- Cycle 3: compare the ways' output; merge the writes of the lookups 4, 3 and 2 before --------------------------
   private val entryBits = (new Entry).getWidth
   private val ways =
     Seq.fill(Ways)(new Memory(sets, UInt(entryBits.W), MemoryKind.large(sets, entryBits, ultraRam)).suggestName("ways"))
@@ -211,11 +213,11 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
     }
   }
 
-  // ---- Clock 4: take in what the lookup just ahead has written, and choose --------------------------------------
+  // ---- Cycle 4: merge the write of the lookup before, and select a way -----------------------------------------------
   private val s4Ahead = Delay(s3Ahead(0))
   private val s4Ways = s3Ways.zipWithIndex.map { case (way, w) => takeIn(Delay(way), w, s4Ahead, outcome5) }
   private def which(property: Way => Bool): UInt = VecInit(s4Ways.map(property)).asUInt
-  private val hits = which(_.hit) // one at most
+  private val hits = which(_.hit) // at most one
   private val free = which(_.free)
   private val aged = which(_.aged)
   private val halfOpen = which(_.halfOpen)
@@ -230,13 +232,13 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   s4.count := Mux(own, Mux1H(hits, counts), !syn(4))
   s4.place.found := found
   s4.place.fresh := !live
-  s4.place.index := DontCare // from `way`, a clock later
+  s4.place.index := DontCare // from `way`, one cycle later
   s4.place.collision := !own && !free.orR
   s4.place.agedOut := Mux(own, (hits & aged).orR, !free.orR && aged.orR)
   s4.place.displaced := !own && !free.orR && !aged.orR && found
   outcome5 := s4
 
-  // ---- Clock 5: write ---------------------------------------------------------------------------------------------
+  // ---- Cycle 5: write -------------------------------------------------------------------------------------------------
   private val entry = Wire(new Entry)
   entry.valid := !clearing.on
   entry.count := outcome5.count
@@ -251,7 +253,7 @@ class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   io.place.valid := valid(5)
   io.place.bits := s5Place
 
-  // ---- Clocks 5 to 7: the rest of the name is written, or read and compared ----------------------------------------
+  // ---- Cycles 5 to 7: write the rest of the name, or read and compare it -----------------------------------------------
   private val restBits = rest.head.getWidth
   private val names =
     new Memory(flows, UInt(restBits.W), MemoryKind.large(flows, restBits, ultraRam)).suggestName("names")
