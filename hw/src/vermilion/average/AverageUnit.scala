@@ -10,16 +10,16 @@ import vermilion.fixed.{ForwardingRam, ShiftDown, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
-/** One refresh of a queue's averages. Estimator e is changed only where `update(e)`. */
+/** One refresh of a queue's averages. Only estimators e with `update(e)` change. */
 class AverageRequest extends Bundle {
   val refresh = Bool() // at a departure: a length of 0 is averaged like any other
-  val hostRead = Bool() // changes nothing: the average as it is, aged where length is 0
+  val hostRead = Bool() // changes nothing: returns the average as it is, aged if length is 0
   val update = Vec(Colour.Count, Bool())
-  val seen = Vec(Colour.Count, new Seen) // length, and how much to age where that is 0
+  val seen = Vec(Colour.Count, new Seen) // length, and the ageing to apply if it is 0
   val weight = Vec(EwmaStages, new Scaled(WeightMantBits, WeightExpBits))
 }
 
-/** From what an estimator sees and its base, in clock 1, to the new average, in clock 5. */
+/** Computes one estimator's new average: inputs and base in cycle 1, result in cycle 5. */
 private[average] class AverageStep(
     s1Base: UInt,
     s1Weight: Scaled,
@@ -29,34 +29,34 @@ private[average] class AverageStep(
 ) {
   import AverageStep._
   private val s1Idle = seen.length === 0.U && !refresh
-  // Length less base or, where that is idle and so 0, base: one sum, its carry in from a place below.
+  // Length less base, or for an idle queue, of length 0, the base itself. This is one sum, with its carry in at one more bit below.
   private val s1Minus = !s1Idle
   private val s1Added = s1Base.pad(AvgBits + 1) ^ Fill(AvgBits + 1, s1Minus)
   private val s1Left = Cat(0.U(1.W), seen.length, 0.U(AvgFrac.W), 1.U(1.W)) + Cat(s1Added, s1Minus)
   private val s2Left = Delay(s1Left(AvgBits + 1, 1).asSInt)
-  // A factor of 1.0 is the only one of 18 bits: it is half of that, shifted by one place less.
+  // A factor of 1.0 is the only one that needs 18 bits. It is stored as half of that, and shifted right by one place less.
   private val one = seen.factor(FactorBits)
   private val s1Factor = Cat(one || seen.factor(FactorBits - 1), seen.factor(FactorBits - 2, 0))
   private val s2Right = Delay(Mux(s1Idle, s1Factor, Mux(hostRead, 0.U, s1Weight.mant.pad(FactorBits))))
-  // No shift is by less than eight places, so the product's lowest eight bits go nowhere.
+  // Every shift is by at least eight places, so the product's lowest eight bits are dropped.
   private val s2Shift =
     Delay(Mux(s1Idle, Mux(one, (16 - LeastShift).U, (17 - LeastShift).U) +& seen.halvings, s1Weight.shift.pad(7)))
 
-  // -- clocks 2 to 4: multiply (operand, product and output registers), shift --
-  // In two multipliers of 27 times 18 signed bits, one sum behind them.
+  // -- cycles 2 to 4: multiply (operand, product and output registers), shift --
+  // Two multipliers of 27 times 18 signed bits and one sum.
   private val s3Low = Delay(s2Left(LowBits - 1, 0) * s2Right)
   private val s3High = Delay((s2Left >> LowBits) * s2Right.zext)
   private val s3Sum = s3High +& (s3Low >> LowBits).zext
   private val s4Product = Delay(Cat(s3Sum.asUInt, s3Low(LowBits - 1, LeastShift)).asSInt)
-  private val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // the product's bits are all gone by then
+  private val s4Shift = Delay(saturate(Delay(s2Shift), 6)) // from a shift of 63 on, no product bits remain
   private val s5Change = Delay(ShiftDown.signed(s4Product, s4Shift, AvgBits + 2).asSInt)
   private val s5Addend = Delay(Mux(s1Idle, 0.U, s1Base), 4)
 
-  // -- clock 5: add --
+  // -- cycle 5: add --
   private val sum = Wire(SInt((AvgBits + 3).W))
   sum := s5Addend.zext +& s5Change
 
-  /** The new average is 0, and `raised` means nothing. */
+  /** The new average is 0, and `raised` is undefined. */
   val isNegative: Bool = sum < 0.S
 
   /** The new average, saturated. */
@@ -65,50 +65,50 @@ private[average] class AverageStep(
 
 private object AverageStep {
 
-  /** Bits of a factor below 1.0, and of the part of a difference that one multiplier takes. */
+  /** Bits of a factor below 1.0, and bits of the difference that the first multiplier takes. */
   private val FactorBits = 17
   private val LowBits = 26
 
-  /** Places by which every product is shifted at least: 2^8 is a weight of 1.0 at exponent 0. */
+  /** The minimum right shift of a product: 2^8 is a weight of 1.0 at exponent 0. */
   private val LeastShift = 8
 }
 
-/** The queue averages of all colours, one refresh a clock, the same queue back to back included.
+/** Computes the queue averages of all colours: one refresh per cycle. Refreshes of one queue may follow back to back.
   *
   * {{{
   *   length > 0:  avg <- avg + W[n] (length - avg),   W[n] = 1 - (1-w)^n
   *   length = 0:  avg <- avg (1-w)^(t/s)      (an arrival; at a departure the first line holds for 0 as well)
   * }}}
-  * (Floyd and Jacobson 1993; P4 eq. 7.) The multiply takes longer than a clock, so refresh j starts from the newest
-  * average that is written, which is n refreshes of the same queue and estimator ago, n = 1..6: a look-ahead of Floyd's loop
-  * with the lengths between taken as the present one. Below one refresh in six clocks per queue n = 1 and the loop is Floyd's.
-  * Where refreshes are under way, t reaches back to the one that gave the base ([[QueueStateLookup]]), so no idle spell is forgotten.
+  * (Floyd and Jacobson 1993; P4 eq. 7.) The multiplication takes longer than a cycle. So refresh j starts from the newest average that is written.
+  * That is n refreshes of the same queue and estimator ago, n = 1..6. This is a look-ahead of Floyd's loop that uses the present length for those between.
+  * Below one refresh in six cycles per queue, n = 1 and the loop is Floyd's.
+  * If refreshes are in progress, t starts at the one that gave the base ([[QueueStateLookup]]). So no idle time is lost.
   *
-  * RAM: one average per queue and estimator, U27.16. Rounding: the product is shifted right towards minus infinity, the sum
-  * saturates (a weight above 1.0 can be written into its 9 bits, and overshoots).
+  * RAM: one average per queue and estimator, U27.16. Rounding: the right shift of the product rounds towards minus infinity. The sum saturates, because a
+  * weight above 1.0 fits into its 9 bits, and overshoots.
   * {{{
-  *   clock 0  queue: address the RAM; count who is under way     2, 3  multiply     5  add; `colour`
-  *         1  request, base: operands                            4     shift        6  averages; `own`, that of `colour`; written
+  *   cycle 0  queue: address the RAM; count refreshes in progress     2, 3  multiply     5  add; `colour`
+  *         1  request, base: operands                                 4     shift        6  averages; `own`, that of `colour`; written
   * }}}
-  * Not here: which colours count (masks), the unit of the length, what an idle spell takes away.
+  * Other blocks select the colours that count (masks) and the unit of the length, and compute the ageing of an idle time.
   */
 class AverageUnit(p: LaneParams) extends Module {
   import AverageUnit._
   val io = IO(new Bundle {
-    val queue = Input(UInt(p.queueBits.W)) // of the request
+    val queue = Input(UInt(p.queueBits.W)) // the request's queue
     val request = Flipped(Valid(new AverageRequest))
-    val colour = Input(UInt(2.W)) // of the request
+    val colour = Input(UInt(2.W)) // the request's colour
     val average = Output(Vec(Colour.Count, UInt(AvgBits.W)))
-    val own = Output(UInt(AvgBits.W)) // of `colour`
+    val own = Output(UInt(AvgBits.W)) // the average of `colour`
     val ahead = Output(Vec(Colour.Count, UInt(3.W))) // n, for the trace
-    val aheadNow = Output(Vec(Colour.Count, UInt(3.W))) // n, in the clock of the request
+    val aheadNow = Output(Vec(Colour.Count, UInt(3.W))) // n, in the cycle of the request
     val ready = Output(Bool())
   })
   private val sweep = new SweepInit(p.queues)
   io.ready := sweep.done
-  private val clearing = !sweep.done || reset.asBool // the register before the array is 0 then, by its reset
+  private val clearing = !sweep.done || reset.asBool // the reset holds the register before the array at 0 meanwhile
 
-  /** The queue as it stands in each clock, and what is updated, from clock 1 on. */
+  /** The queue in each cycle, and the estimators that are updated, from cycle 1 on. */
   private val queue = Seq.iterate(io.queue, Latency + 1)(Delay(_))
   private val in = io.request.bits
   private val updates = Seq.iterate(VecInit(in.update.map(_ && io.request.valid)), Latency) { u =>
@@ -122,16 +122,16 @@ class AverageUnit(p: LaneParams) extends Module {
   private val sums = Seq.tabulate(Colour.Count) { e =>
     val average = new ForwardingRam(p.queues, UInt(AvgBits.W))
 
-    // -- clock 0: read, and count the refreshes that are on their way --
+    // -- cycle 0: read, and count the refreshes in progress --
     val under = sameQueue.zipWithIndex.map { case (same, i) => same && updated(i + 1, e) }
     val s1Ahead = Delay((PopCount(under) +& 1.U).pad(3)(2, 0))
     val s1Base = average.read(queue(0))
 
-    // -- clock 1: operands --
+    // -- cycle 1: operands --
     val s1Weight = MuxLookup(s1Ahead, in.weight(0))((1 to EwmaStages).map(n => n.U -> in.weight(n - 1)))
     val s5Sum = new AverageStep(s1Base, s1Weight, in.seen(e), in.refresh, in.hostRead)
 
-    // -- clock 6: write --
+    // -- cycle 6: write --
     val s6Average = Delay(Mux(clearing || s5Sum.isNegative, 0.U, s5Sum.raised))
     average.write(updated(Latency, e), queue(Latency), s6Average)
     average.write(!sweep.done, sweep.address, s6Average)
@@ -141,13 +141,13 @@ class AverageUnit(p: LaneParams) extends Module {
     io.ahead(e) := Delay(s1Ahead, Latency - 1)
     s5Sum
   }
-  // 0 by its reset, as the averages are where they would be negative: what is chosen of them is without that.
+  // A negative average becomes 0 by a reset of the register, as above. So only the other values pass the selection.
   private def ofColour[T <: Data](of: AverageStep => T): T = VecInit(sums.map(of))(io.colour)
   io.own := Delay(Mux(ofColour(_.isNegative), 0.U, ofColour(_.raised)))
 }
 
 object AverageUnit {
 
-  /** From queue to average; also the write of the average. */
+  /** Cycles from queue to average, and to the write of the average. */
   val Latency: Int = EwmaStages
 }

@@ -8,7 +8,7 @@ import vermilion.fixed.{Arithmetic, ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.{Colour, Departure}
 
-/** Packets and bytes of one colour, free running. */
+/** Free-running totals of packets and bytes of one colour. */
 class Tally extends Bundle {
   val bytes = UInt(LenBits.W)
   val packets = UInt(LenBits.W)
@@ -20,7 +20,7 @@ class Tally extends Bundle {
     sum
   }
 
-  /** Less another, which wraps. */
+  /** The difference to another tally; it wraps. */
   def less(other: Tally): Tally = {
     val left = Wire(new Tally)
     left.bytes := Arithmetic.wrap(bytes - other.bytes, LenBits)
@@ -29,24 +29,24 @@ class Tally extends Bundle {
   }
 }
 
-/** A packet as the backlog counts it. */
+/** A packet, with the fields that the backlog counts. */
 class Counted(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
   val lenBytes = UInt(PktLenBits.W)
 }
 
-/** Backlog of every queue and colour for the averages, as `in - out`: what has been admitted and has not left.
+/** Counts the backlog of every queue and colour for the averages: what has been admitted and has not departed.
   *
-  * Two free-running tallies, each in a RAM with a single writer: `in` is written when a packet is admitted, `out` when it leaves
-  * its queue. Tallies wrap at 2^27; their difference is right while a queue holds less than that. A packet on its way to its
-  * verdict, or in a push-out for its place, does not count yet ([[vermilion.decide.QueueLimit]] keeps the limit exact all the same): were it counted, a
-  * stream of refused packets would hold the average up by itself (docs/decisions/0002).
+  * backlog = `in` - `out`: two free-running tallies, each in a RAM with a single writer. An admission writes `in`, a departure writes `out`.
+  * Tallies wrap at 2^27. Their difference is right while a queue holds less than that. A packet does not count before its verdict, nor before the result of its
+  * push-out. If it did, a stream of refused packets would keep the average up by itself (docs/decisions/0002). [[vermilion.decide.QueueLimit]] keeps the
+  * limit exact nevertheless.
   *
-  * In builds with the victim search, packets that were evicted are a third tally, with a writer of its own.
+  * In builds with the victim search a third tally, with a writer of its own, counts the evicted packets.
   *
-  * Timing: `query` in clock t, result in clock t+1. An admission or departure shown in clock t is in the result of a
-  * query from clock t+1 on. Both may come every clock, for any queue. `ready` is low for four times `queues` clocks after reset.
+  * Timing: `query` in cycle t, result in cycle t+1. An admission or departure that is shown in cycle t is visible to queries
+  * from cycle t+1 on. Both may come in every cycle, for any queue. `ready` is low for four times `queues` cycles after a reset.
   */
 class BacklogCounters(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -56,14 +56,14 @@ class BacklogCounters(p: LaneParams) extends Module {
     val departed = Flipped(Valid(new Departure(p)))
     val evicted = Flipped(Valid(new Counted(p)))
     val backlog = Output(Vec(Colour.Count, new Tally))
-    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // `now` when it was shown; 0: never
-    val lastEviction = Output(Vec(Colour.Count, UInt(TimeBits.W))) // as lastDeparture
+    val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // `now` in the cycle that showed it; 0: never
+    val lastEviction = Output(Vec(Colour.Count, UInt(TimeBits.W))) // like lastDeparture
     val ready = Output(Bool())
   })
   private val sweep = new SweepInit(p.queues * 4)
   io.ready := sweep.done
 
-  /** One record for every colour, each in an array of its own: a query wants all of a queue, and an event writes one. */
+  /** One record per colour, each in an array of its own: a query reads all of a queue's records, and an event writes one. */
   private class EachColour[T <: Data](gen: T) {
     private val arrays = Seq.fill(Colour.Count)(new ForwardingRam(p.queues, gen))
     def write(event: Valid[Counted], record: T): Unit =

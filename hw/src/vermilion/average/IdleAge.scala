@@ -5,29 +5,31 @@ import vermilion.control.Scaled
 import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
-/** What an ageing starts from besides its idle time. */
+/** The values that an ageing starts from, in addition to its idle time. */
 class AgeSteps extends Bundle {
-  val residue = UInt(IdleStepBits.W) // what the last ageing left over, in the bits of `kept`
+  val residue = UInt(IdleStepBits.W) // remainder of the last ageing, in the bits of `kept`
   val kept = UInt(IdleStepBits.W) // AgeSteps.kept of lambda.shift
-  val step = UInt(IdleStepBits.W) // what one packet adds
-  val steps = UInt(3.W) // so many packets, 0 to 6
+  val step = UInt(IdleStepBits.W) // the step of one packet
+  val steps = UInt(3.W) // the number of packets' steps, 0 to 6
 }
 
 object AgeSteps {
 
-  /** A one for each bit below `shift`. */
+  /** A mask with a one for each bit below `shift`. */
   def kept(shift: UInt): UInt = VecInit((0 until IdleStepBits).map(i => shift > i.U)).asUInt
 }
 
-/** How far an average decays at an empty queue: (1-w)^(t/s + steps) = 2^-x (Floyd and Jacobson 1993, section 4; docs/decisions/0016).
+/** Computes how far an average decays at an empty queue: (1-w)^(t/s + steps) = 2^-x.
+  *
+  * Source: Floyd and Jacobson 1993, section 4; docs/decisions/0016.
   * {{{
   *   P = t m + residue + steps step,   in 2^-(10 + shift) halvings
   *   x = P >> shift, U6.10, saturating;   residue of the next ageing: the bits of P below that
   *   factor 2^-halvings = rom(fraction of x) 2^-(whole of x),   rom(i) = round(2^17 2^(-i/1024))
   * }}}
-  * So the sum of all x is that of all P: nothing is lost over many short spells. At saturation (x over 63.999) a U27.16 average is 0.
+  * So the sum of all x is that of all P: many short idle times lose nothing. At saturation (x over 63.999) a U27.16 average is 0.
   *
-  * Latency [[IdleAge.Latency]] clocks, one result a clock; `product` already after [[IdleAge.Product]].
+  * Latency: [[IdleAge.Latency]] cycles, one result per cycle. `product` is valid earlier, after [[IdleAge.Product]] cycles.
   */
 class IdleAge extends Module {
   val io = IO(new Bundle {
@@ -60,6 +62,6 @@ object IdleAge {
   val Latency = 5
   val Product = 3
 
-  /** round(2^17 2^(-i/1024)), i = 0..1023; no entry lies near enough to a half for a double to round it wrongly. */
+  /** round(2^17 2^(-i/1024)), i = 0..1023. No entry is near enough to a half for a double to round it wrongly. */
   val rom: Seq[Int] = Seq.tabulate(1024)(i => math.round(131072.0 * math.pow(2.0, -i / 1024.0)).toInt)
 }

@@ -28,19 +28,20 @@ object LookupConfig {
   }
 }
 
-/** What one estimator sees of its queue. */
+/** The queue state that one estimator uses. */
 class Seen extends Bundle {
   val length = UInt(LenBits.W) // masked backlog, bytes or packets
-  val factor = UInt(18.W) // of an average of this queue, were the length 0: IdleAge
+  val factor = UInt(18.W) // decay of an average of this queue if the length is 0 (IdleAge)
   val halvings = UInt(6.W)
 }
 
-/** What an ageing leaves over for the next one of its estimator. */
+/** The remainder of an ageing, for the next ageing of its estimator. */
 class AgeRemainder extends Bundle {
   val residue = UInt(IdleStepBits.W)
-  val pending = UInt(3.W) // updates that were under way: the average that was aged lacks their packets' steps
+  // updates that were in progress: the aged average lacks their packets' steps
+  val pending = UInt(3.W)
 
-  /** What the next ageing starts from; `isPacket`: it takes a step of its own. */
+  /** The values that the next ageing starts from. With `isPacket` it adds a step of its own. */
   def steps(step: UInt, kept: UInt, isPacket: Bool): AgeSteps = {
     val from = Wire(new AgeSteps)
     from.residue := residue
@@ -51,24 +52,25 @@ class AgeRemainder extends Bundle {
   }
 }
 
-/** Looks up the queue state that averages need, before the packet's colour is known: the backlog of each estimator's colours, and how much an average
-  * decays if that is none.
+/** Looks up the queue state that averages need, before the packet's colour is known.
   *
-  * The spell of an empty queue is t = the shortest of the times since the last departure of each masked colour, and since the estimator's newest
-  * update that is written when this one reads its base ([[AverageUnit]]): the one that gave the base. So the spells of updates still under way
-  * need no summing up, as they lie within t.
+  * The result has, for each estimator, the backlog of its colours and the decay of the average if that backlog is 0.
   *
-  * A spell's exponent is cut off at 2^-10, and an average that was begun with others under way lacks their packets' steps. Both are kept for the
-  * next ageing of that estimator ([[AgeRemainder]]), so nothing is lost over any number of spells, however short.
+  * The idle time of an empty queue is t, the shorter of two times: since the last departure of a masked colour, and since an update of the estimator.
+  * That update is the newest one that is written when this one reads its base ([[AverageUnit]]), so it gave the base. Idle times of updates still
+  * in progress lie within t, so they need no sum.
   *
-  * All times are ages modulo 2^48 ns, from `time` back. A clock set back makes a spell long, which empties the average of an empty queue.
+  * The exponent is truncated to 2^-10, and an average whose base was read while updates were in progress lacks their packets' steps. Both are kept for the
+  * next ageing of that estimator ([[AgeRemainder]]). So any number of short idle times loses nothing.
+  *
+  * All times are ages modulo 2^48 ns, counted back from `time`. A clock that is set back makes an idle time long, so the average of an empty queue becomes 0.
   * {{{
-  *   clock 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
-  *         1  RAMs' output         3  length; spell; the estimators' updates, of six slots ahead
+  *   cycle 0  queue, time          2  ages; config; backlog and departures for the trace     4..8  IdleAge
+  *         1  RAMs' output         3  length; idle time; the updates of lookups at least six cycles before
   * }}}
-  * `seen` in clock [[QueueStateLookup.Latency]], `backlog` and `lastDeparture` in clock 2; one lookup per cycle. What an update changes is told in clock
-  * [[QueueStateLookup.Latency]] of its own lookup. RAM: besides
-  * [[BacklogCounters]], a time and a remainder per queue and estimator. `ready` is low for four times `queues` clocks after reset.
+  * `seen` is valid in cycle [[QueueStateLookup.Latency]], `backlog` and `lastDeparture` in cycle 2; one lookup per cycle. `update` and `ahead` of a lookup come
+  * in its cycle [[QueueStateLookup.Latency]]. RAM: a time and a remainder per queue and estimator, besides those of [[BacklogCounters]].
+  * `ready` is low for four times `queues` cycles after a reset.
   */
 class QueueStateLookup(p: LaneParams) extends Module {
   import QueueStateLookup._
@@ -77,14 +79,14 @@ class QueueStateLookup(p: LaneParams) extends Module {
     val admitted = Flipped(Valid(new Counted(p)))
     val departed = Flipped(Valid(new Departure(p)))
     val evicted = Flipped(Valid(new Counted(p)))
-    val queue = Input(UInt(p.queueBits.W)) // in clock 0
-    val time = Input(UInt(TimeBits.W)) // in clock 0: not before the last departure that is seen
-    val isPacket = Input(Bool()) // in clock 0: an empty queue ages by the packet, too, not by its idle time alone
-    val config = Input(new LookupConfig) // in clock 1
+    val queue = Input(UInt(p.queueBits.W)) // in cycle 0
+    val time = Input(UInt(TimeBits.W)) // in cycle 0: not before the last departure that is visible
+    val isPacket = Input(Bool()) // in cycle 0: an empty queue's average ages by the packet, too
+    val config = Input(new LookupConfig) // in cycle 1
     val backlog = Output(Vec(Colour.Count, new Tally))
     val lastDeparture = Output(Vec(Colour.Count, UInt(TimeBits.W))) // or eviction
     val seen = Output(Vec(Colour.Count, new Seen))
-    val update = Input(Vec(Colour.Count, Bool())) // this one changes these averages
+    val update = Input(Vec(Colour.Count, Bool())) // the lookup's packet or refresh changes these averages
     val ahead = Input(Vec(Colour.Count, UInt(3.W))) // with `update`: n
     val ready = Output(Bool())
   })
@@ -94,7 +96,7 @@ class QueueStateLookup(p: LaneParams) extends Module {
   private val sweep = new SweepInit(p.queues)
   private val isReady = sweep.done && !reset.asBool
 
-  // -- clock 0: address the RAMs --
+  // -- cycle 0: address the RAMs --
   private val counters = Module(new BacklogCounters(p))
   counters.io.now := io.now
   counters.io.query := io.queue
@@ -103,7 +105,7 @@ class QueueStateLookup(p: LaneParams) extends Module {
   counters.io.evicted := io.evicted
   io.ready := counters.io.ready && sweep.done
 
-  // -- clock 1: ages --
+  // -- cycle 1: ages --
   private def age(now: UInt, since: UInt): UInt = wrap(now - since, TimeBits)
   private val s1Left = VecInit(Seq.tabulate(Colour.Count) { c =>
     val (departed, evicted) = (counters.io.lastDeparture(c), counters.io.lastEviction(c))
@@ -113,11 +115,12 @@ class QueueStateLookup(p: LaneParams) extends Module {
   io.lastDeparture := Delay(s1Left)
   private val s2Age = Delay(VecInit(s1Left.map(age(time(1), _))))
 
-  // -- clock 2: masks --
+  // -- cycle 2: masks --
   private val s2Config = Delay(io.config)
+  // The register's reset holds it at 0 while the arrays are cleared.
   private val updated = Delay(
     Mux(isReady, time(Latency - 1), 0.U)
-  ) // 0 by its reset while the arrays are cleared
+  )
   private val spells = new IdleSpells(s2Age)
   private val s3Lambda = Delay(s2Config.lambda)
   private val s3IdleStep = Delay(s2Config.idleStep)
@@ -138,7 +141,7 @@ class QueueStateLookup(p: LaneParams) extends Module {
     updates.write(io.update(e), queue(Latency), updated)
     updates.write(!sweep.done, sweep.address, updated)
 
-    // -- clock 3: since the later of departure and update --
+    // -- cycle 3: time since the departure or the update, whichever is later --
     val s3UpdateAge = age(time(3), s3Updated)
     val decay = Module(new IdleAge)
     decay.io.idleNs := Mux(!s3Any || s3UpdateAge < s3Age, s3UpdateAge, s3Age)
@@ -148,7 +151,7 @@ class QueueStateLookup(p: LaneParams) extends Module {
     io.seen(e).factor := decay.io.factor
     io.seen(e).halvings := decay.io.halvings
 
-    // -- clock 8: what it leaves over --
+    // -- cycle 8: the remainder --
     val remainder = Wire(new AgeRemainder)
     remainder.residue := Delay(Mux(isReady, Delay(decay.io.product, IdleAge.Latency - IdleAge.Product - 1), 0.U))
     remainder.pending := Mux(isReady, io.ahead(e) - 1.U, 0.U)
@@ -160,10 +163,10 @@ class QueueStateLookup(p: LaneParams) extends Module {
 
 object QueueStateLookup {
 
-  /** From queue to what its averages see. */
+  /** Cycles from queue to `seen`. */
   val Latency: Int = 3 + IdleAge.Latency
   require(Latency - 2 == EwmaStages, "an update's time is seen with another average than its own")
 
-  /** Cycles from a lookup to the first one that sees what it updates. */
+  /** Cycles from a lookup to the first one that sees its update. */
   val Visible: Int = EwmaStages
 }
