@@ -7,26 +7,26 @@ import vermilion.fixed.Arithmetic.saturateAt
 import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
-/** The drop curve or the mark curve of a packet's colour, weighted by the packet's size: none, RED, gentle RED (P3) or ExRED's
-  * second-order polynomial (P4), by coefficients alone.
+/** Computes the drop or mark probability from an average, by the curve of the packet's colour.
   *
+  * The coefficients alone select the curve: none, RED, gentle RED (P3) or ExRED's second-order polynomial (P4). The packet's size weights the probability.
   * {{{
   *   a < min:         p = 0
   *   min <= a < max:  p = slope1 y,                     y = (a - min) inv1 r
   *   max <= a < end:  p = base2 r + (slope2 + z) y,     y = (a - max) inv2 r,   z = (a - max) square2
   *   a >= end:        p = 1, and overEnd, for a packet of any size
   * }}}
-  * r is the packet's size over the mean size, U8.12 ([[vermilion.decide.SizeRatio]]), or 1. y is U8.24, z and p are U1.32 with 1.0 exact;
-  * every product is truncated and every sum saturates at 1.0, so a steep slope can not wrap into a small probability. No division: the
-  * host programs reciprocals. So two multiplications follow each other, and no more:
+  * r is the packet's size over the mean size, U8.12 ([[vermilion.decide.SizeRatio]]), or 1. y is U8.24, z and p are U1.32 with 1.0 exact.
+  * Every product is truncated. Every sum saturates at 1.0, so a steep slope cannot wrap into a small probability.
+  * There is no division: the host programs reciprocals. So only two multiplications are in series:
   * {{{
   *   -3..-1  inv r, of both segments of both curves    1..3  (a - th) square2, (a - th) (inv r)    5..7  (slope + z) y
   *    0      the segment, of both curves at once       4     shift: z, y; 2..5 base r              8     sum
   * }}}
-  * A packet that can be marked takes the mark curve, if it has one and the average is not over the end of the drop curve.
+  * A packet that can be marked uses the mark curve, if its colour has one and the average is not over the end of the drop curve.
   *
-  * Timing: inverses and `ratio` in clock t - [[CurveUnit.Early]], `average`, `drop`, `mark`, `mayMark` in t, `forced` (the average is over the end
-  * of the drop curve) a clock later, `probability` in t + [[CurveUnit.Latency]]; all but `forced` from a register. One a clock.
+  * Timing: inverses and `ratio` in cycle t - [[CurveUnit.Early]]; `average`, `drop`, `mark`, `mayMark` in t; `forced` (the average is over the end
+  * of the drop curve) in t + 1; `probability` in t + [[CurveUnit.Latency]]. Both outputs come from registers. One packet per cycle.
   */
 class CurveUnit extends Module {
   import CurveUnit._
@@ -37,13 +37,13 @@ class CurveUnit extends Module {
     val average = Input(UInt(AvgBits.W))
     val drop = Input(new CurveShape)
     val mark = Input(new CurveShape)
-    val mayMark = Input(Bool()) // by the mark curve
+    val mayMark = Input(Bool()) // the mark curve may be used
     val forced = Output(Bool())
     val probability = Output(UInt(ProbBits.W))
   })
   private val one = BigInt(1) << ProbFrac
 
-  // -- clocks -3 to 0: inv r --
+  // -- cycles -3 to 0: inv r --
   private class Inverse extends Bundle {
     val mant = UInt((InvMantBits + RatioBits).W)
     val shift = UInt(ShiftBits.W)
@@ -56,13 +56,13 @@ class CurveUnit extends Module {
     scaled
   })
 
-  // -- clock 0: where is the average, on either curve? --
+  // -- cycle 0: the average's segment of either curve --
   private class Segment extends Bundle {
     val below = Bool()
     val second = Bool()
     val over = Bool()
   }
-  // Thresholds are whole, so the fraction is the average's own.
+  // Thresholds are integers, so the difference has the average's fraction.
   private def from(threshold: UInt): SInt =
     Cat(((io.average >> AvgFrac).zext - threshold.zext).asUInt, io.average(AvgFrac - 1, 0)).asSInt
   private def lookup(c: CurveShape): (Segment, UInt) = {
@@ -85,7 +85,7 @@ class CurveUnit extends Module {
   private val s1Square = Delay(Mux(byMark, io.mark.square2, io.drop.square2))
   io.forced := Delay(drop.over)
 
-  // -- clock 1: what is not needed at once --
+  // -- cycle 1: values that are not needed earlier --
   private val s1Drop = Delay(io.drop)
   private val s1Mark = Delay(io.mark)
   private def chosen(field: CurveShape => UInt): UInt = Mux(s1ByMark, field(s1Mark), field(s1Drop))
@@ -95,7 +95,7 @@ class CurveUnit extends Module {
 
   private val s4Second = Delay(s1Second, 3)
 
-  // -- clocks 1 to 5: z, y (operand, product and output registers; shift) --
+  // -- cycles 1 to 5: z, y (operand, product and output registers; shift) --
   private val s3Rise = Delay(Delay(s1Distance * s1Square.mant))
   private val s3RiseMask = Delay(ShiftDown.mask(Delay(s1Square.shift), AvgBits + InvMantBits, ProbFrac))
   private val s3RiseOver = (s3Rise(AvgBits + InvMantBits - 1, ProbFrac) & s3RiseMask).orR
@@ -108,7 +108,7 @@ class CurveUnit extends Module {
   private val s5Slope = Delay(saturateAt(Delay(s2Slope, 2) +& s4Square, one, ProbBits))
   private val s5Way = Delay(s4Way)
 
-  // -- clocks 2 to 8: p --
+  // -- cycles 2 to 8: p --
   private val s4Base = Delay(Delay(s2Base * Delay(io.ratio, Early + 2)))
   private val s7Rise = Delay(Delay(s5Slope * s5Way)) >> PosFrac
   private val s7Segment = Delay(s1Segment, 6)
@@ -118,9 +118,9 @@ class CurveUnit extends Module {
 
 object CurveUnit {
 
-  /** Clocks from inverses and ratio to average. */
+  /** Cycles from inverses and ratio to average. */
   val Early = 3
 
-  /** Clocks from average to probability. */
+  /** Cycles from average to probability. */
   val Latency = 8
 }

@@ -8,24 +8,26 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.Colour
 
-/** The curves of a queue's colours, to be taken as a whole. */
+/** The curves of a queue's colours, committed as a whole. */
 class CurveCommit(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colours = Vec(Colour.Count, new ColourConfig)
 }
 
-/** Whose curves an average is going to meet. */
+/** Selects the curves for an average. */
 class CurveRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
 }
 
-/** [[CurveUnit]] with the curves of all queues, a memory a colour, for a request in every clock. Clocks count from that of the average:
+/** Stores the curves of all queues and applies the packet's ones in a [[CurveUnit]]: one request per cycle.
+  *
+  * There is one memory per colour. Cycles are counted from that of the average:
   * {{{
-  *   -4  request or commit: the inverses are read, or written    -2  the thresholds are
-  *   -3  the colour's are chosen; ratio                          -1  the colour's are chosen        0  average, canMark
+  *   -4  request or commit: inverses are read, or written          -2  thresholds are read, or written
+  *   -3  those of the colour are selected; ratio                   -1  those of the colour are selected        0  average, canMark
   * }}}
-  * A commit's bits stand for three clocks.
+  * The bits of a commit must be stable for three cycles.
   */
 class QueueCurves(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -33,7 +35,8 @@ class QueueCurves(p: LaneParams) extends Module {
     val request = Flipped(Valid(new CurveRequest(p)))
     val ratio = Input(UInt(RatioBits.W))
     val average = Input(UInt(AvgBits.W))
-    val canMark = Input(Bool()) // the packet, in this queue; by the mark curve if its colour has one
+    // the packet can be marked in this queue; it uses the mark curve if its colour has one
+    val canMark = Input(Bool())
     val forced = Output(Bool())
     val probability = Output(UInt(ProbBits.W))
   })
@@ -64,8 +67,9 @@ class QueueCurves(p: LaneParams) extends Module {
     shapes(c).write(commitsLater, io.commit.bits.queue, shape)
   }
 
-  private val requests = Seq.iterate(io.request.bits, 4)(Delay(_)) // in clocks -4 to -1
-  private def ofColour[T <: Data](memories: Seq[Memory[T]], clock: Int): T = // and that of the read
+  private val requests = Seq.iterate(io.request.bits, 4)(Delay(_)) // in cycles -4 to -1
+  // Read in cycle `clock`; the request's colour selects in the next cycle.
+  private def ofColour[T <: Data](memories: Seq[Memory[T]], clock: Int): T =
     VecInit(memories.map(_.read(requests(clock + 4).queue)))(requests(clock + 5).colour)
   private val inversesRead = ofColour(inverses, -4)
   private val shapesRead = Delay(ofColour(shapes, -2))
@@ -83,7 +87,7 @@ class QueueCurves(p: LaneParams) extends Module {
 
 object QueueCurves {
 
-  /** Clocks from the average to request and commit, to `forced` and to `probability`. */
+  /** Cycles from the average to request and commit, to `forced` and to `probability`. */
   val Request: Int = -1 - CurveUnit.Early
   val Forced: Int = 1
   val Latency: Int = CurveUnit.Latency
