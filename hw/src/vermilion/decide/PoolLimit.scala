@@ -9,30 +9,32 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.stream.Departure
 
-/** How the buffer's cells are shared. All numbers are cells of 64 bytes. */
+/** Configures how queues share the buffer's cells. All numbers are cells of 64 bytes. */
 class PoolSettings(p: LaneParams) extends Bundle {
+  // Cells that all queued packets together may take, including the reserves; 0: the pool is off.
   val size = UInt(
     (p.cellBits + 1).W
-  ) // cells that queued packets may take together, the reserves among them; 0: nothing is checked
-  val reserve = Vec(p.egresses, UInt((p.cellBits + 1).W)) // cells that an egress's packets always find
-  val cap = Vec(p.egresses, UInt((p.cellBits + 1).W)) // cells that they may take at most; 0: no cap
+  )
+  val reserve = Vec(p.egresses, UInt((p.cellBits + 1).W)) // cells that are always available to the egress
+  val cap = Vec(p.egresses, UInt((p.cellBits + 1).W)) // most cells that the egress may take; 0: no cap
 }
 
-/** Shares the buffer's cells among egresses and queues: is there room in the pool for this packet?
+/** Shares the buffer's cells among egresses and queues, and tells whether the pool has room for a packet.
   *
-  * A packet of c cells is refused if
-  *  - its egress would hold more cells than its cap; or,
-  *  - where the egress would hold more than its reserve: if the shared part, `size` less all reserves, has not enough free cells; or its queue would hold more
-  *    than its dynamic threshold, alpha times the free cells of the shared part (Choudhury and Hahne 1998).
+  * A packet of c cells is refused in these cases:
+  *  - Its egress would hold more cells than its cap.
+  *  - Its egress would hold more than its reserve, and the shared part has not enough free cells. The shared part is `size` less all reserves.
+  *  - Its egress would hold more than its reserve, and its queue more than its dynamic threshold. That is alpha times the free cells of the shared part
+  *    (Choudhury and Hahne 1998).
   *
-  * What an egress holds above its reserve is in the shared part. `alpha` is 2^(code - 8), code 1 to 11; 0: no threshold. n queues that are always full hold
-  * alpha B / (1 + n alpha) cells each of a shared part of B cells.
+  * The cells that an egress holds above its reserve are in the shared part. `alpha` is 2^(code - 8), code 1 to 11; 0: no threshold. n queues that are always
+  * full hold alpha B / (1 + n alpha) cells each of a shared part of B cells.
   *
-  * A packet counts from its verdict until it has departed, was evicted, or lost a push-out. A verdict sees all that was admitted, departed and lost up to
-  * [[PoolLimit.Lag]] clocks before. So in a burst of a packet every clock, up to `Lag` - 1 packets more are admitted than the rules allow: `size` must leave room
-  * for them, as for the cells of frames that are coming in.
+  * A packet counts from its verdict until it departs, is evicted, or loses a push-out. A verdict sees what was admitted, departed and lost up to
+  * [[PoolLimit.Lag]] cycles before. So in a burst of one packet per cycle, up to `Lag` - 1 packets more are admitted than the rules allow. `size` must leave
+  * room for them, and for the cells of frames that are being received.
   *
-  * Timing: `queue` in clock t, `lenBytes` in t+1, `alpha` in t+2, `over` and `admit` in t+4. `ready` is low for `queues` clocks after reset.
+  * Timing: `queue` in cycle t, `lenBytes` in t+1, `alpha` in t+2, `over` and `admit` in t+4. `ready` is low for `queues` cycles after a reset.
   */
 class PoolLimit(p: LaneParams) extends Module {
   private val countBits = p.cellBits + 1
@@ -48,18 +50,18 @@ class PoolLimit(p: LaneParams) extends Module {
     val used = Output(Vec(p.egresses, UInt(countBits.W)))
     val ready = Output(Bool())
   })
-  private def cells(lenBytes: UInt): UInt = (lenBytes +& (CellBytes - 1).U) >> 6 // of frames that are too long, too
+  private def cells(lenBytes: UInt): UInt = (lenBytes +& (CellBytes - 1).U) >> 6 // also of frames that are too long
   private def egressOf(queue: UInt): UInt =
     if (p.egresses == 1) 0.U else queue(p.queueBits - 1, p.queueBits - p.egressBits)
   private def ofEgress(all: Vec[UInt], queue: UInt): UInt = if (p.egresses == 1) all.head else all(egressOf(queue))
 
-  // ---- the packet, by clocks before its verdict
+  // ---- the packet; numbers are cycles before its verdict
   private val q4 = io.queue
   private val Seq(q3, q2, q1, q0) = Seq.iterate(Delay(q4), 4)(Delay(_))
   private val c3 = cells(io.lenBytes)
   private val Seq(c2, c1, c0) = Seq.iterate(Delay(c3), 3)(Delay(_))
 
-  // ---- what comes and goes, a clock later
+  // ---- admissions, departures and losses, one cycle later
   private class Change extends Bundle {
     val queue = UInt(p.queueBits.W)
     val cells = UInt(p.chainBits.W)
@@ -68,7 +70,7 @@ class PoolLimit(p: LaneParams) extends Module {
     val out = Wire(Valid(new Change))
     out.valid := RegNext(valid, false.B)
     out.bits.queue := Delay(queue)
-    out.bits.cells := Delay(wrap(cells, p.chainBits)) // it is one that is stored
+    out.bits.cells := Delay(wrap(cells, p.chainBits)) // only stored packets count, and their cells fit
     out
   }
   private val comes = change(io.admit, q0, c0)
@@ -86,7 +88,7 @@ class PoolLimit(p: LaneParams) extends Module {
     count := wrap(count + of(comes) - gone, countBits)
   }
   io.used := used
-  // Settings change seldom: what is made of them alone stands in registers. All that decides about a packet is of the settings of one clock.
+  // Settings change rarely, so values computed from them alone are registered. A packet's comparisons all use the settings of the same cycle.
   private val isOn = RegNext(RegNext(RegNext(RegNext(io.settings.size =/= 0.U, false.B), false.B), false.B), false.B)
   private val one = Delay(io.settings)
   private val two = Delay(one)
@@ -130,12 +132,12 @@ class PoolLimit(p: LaneParams) extends Module {
 
 object PoolLimit {
 
-  /** Clocks from an admission, a departure or a loss to the first verdict that sees it. */
+  /** Cycles from an admission, a departure or a loss to the first verdict that sees it. */
   val Lag = 5
 
-  /** Clocks from `queue` to `over`. */
+  /** Cycles from `queue` to `over`. */
   val Ahead = 4
 
-  /** The code of alpha: 2^(code - 8), 1 to 11. */
+  /** Bits of alpha's code: alpha is 2^(code - 8), code 1 to 11. */
   val AlphaBits = 4
 }

@@ -10,29 +10,30 @@ import vermilion.fixed.{ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Departure
 
-/** A queue's own limit, exact at one packet a clock: is there room for this packet behind all that were admitted before?
+/** Compares each packet with its queue's own limit: exact at one packet per cycle.
   *
-  * Two free-running totals a queue, bytes and packets, each in a RAM with one writer: `admitted`, written by the verdict,
-  * and `left`, written at departures. With L the packet's length
+  * Each queue has two free-running totals of bytes and packets, each in a RAM with one writer. The verdict writes `admitted`, a departure writes `left`.
+  * With L the packet's length
   * {{{
   *   over = admitted - left + L > limit     <=>     bound - admitted < 0,   bound = left + limit - L
   * }}}
-  * `bound` is worked out a clock ahead, so the one-clock loop through `admit` holds a subtraction. It begins and ends in registers: the RAM is read a clock before and written a clock behind, and its total and the one
-  * that the packet just ahead leaves are both compared. Totals have two bits more than a length, so the sign is right for every limit and length.
+  * `bound` is computed one cycle before, so the one-cycle loop through `admit` holds only a subtraction. The loop begins and ends in registers. The RAM is
+  * read one cycle before and written one cycle after. The RAM's total and the total after the packet before are both compared. Totals have two bits more than a
+  * length, so the sign is right for every limit and length.
   *
-  * Only what was admitted counts: a packet on its way to a refusal takes no room from those behind it, and none is admitted
-  * over the limit. A departure counts from three clocks after it; until then the packet still takes its room. A packet that goes into a
-  * push-out is admitted; `lost` shows the length of the packet that lost it, which counts from three clocks later, in a third total with a writer of its
-  * own (only in builds with the victim search).
+  * Only admitted packets count. A packet that will be refused takes no room from later ones, and no packet is admitted over the limit.
+  * A departure counts from three cycles after it. Until then the packet still takes its room.
+  * A packet that enters a push-out counts as admitted. `lost` shows the packet that lost the push-out. It counts from three cycles later, in a third total with
+  * a writer of its own (only in builds with the victim search).
   *
-  * Timing: `ahead` in clock t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`
-  * clocks after reset.
+  * Timing: `ahead` in cycle t, `request` in t+1, `over` and `admit` in t+2, `queued` in t+3. `ready` is low for `queues`
+  * cycles after a reset.
   */
 class QueueLimit(p: LaneParams) extends Module {
   import QueueLimit.TotalBits
   val io = IO(new Bundle {
     val departed = Flipped(Valid(new Departure(p)))
-    val ahead = Flipped(Valid(UInt(p.queueBits.W))) // the request's queue
+    val ahead = Flipped(Valid(UInt(p.queueBits.W))) // the queue of the next cycle's request
     val request = Input(new Bundle {
       val queue = UInt(p.queueBits.W)
       val lenBytes = UInt(PktLenBits.W)
@@ -40,7 +41,7 @@ class QueueLimit(p: LaneParams) extends Module {
       val limitPackets = UInt(LenBits.W)
     })
     val over = Output(Bool())
-    val overBytes = Output(Bool()) // by its bytes
+    val overBytes = Output(Bool()) // the byte limit is exceeded
     val admit = Input(Bool())
     val lost = Flipped(Valid(new Counted(p)))
     val queued = Output(new Tally) // before this packet
@@ -65,7 +66,7 @@ class QueueLimit(p: LaneParams) extends Module {
   private val departure = Delay(io.departed)
   left.write(departure.valid, departure.bits.queue, left.read(io.departed.bits.queue).plus(departure.bits.lenBytes))
 
-  // -- a clock ahead: how far `admitted` may count --
+  // -- one cycle before: the bound of `admitted` --
   private val s1Left = {
     val departed = left.read(io.ahead.bits)
     if (p.victims == 0) departed
@@ -85,19 +86,19 @@ class QueueLimit(p: LaneParams) extends Module {
   private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limit - request.lenBytes, TotalBits))
   private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))
 
-  // -- the loop: one bit, whether the packet ahead was admitted; both of what it may have left are compared --
+  // -- the loop: one bit, whether the packet before was admitted; both totals that this may give are compared --
   private val s2Read, s2Before = Reg(new Total)
   private val s2IsBefore = Reg(Bool())
   private val s2Admitted = Mux(s2IsBefore, s2Before, s2Read)
   private val s2Next = s2Admitted.plus(Delay(request.lenBytes))
-  private val again = Delay(request.queue === io.ahead.bits) // the packet behind is of the same queue
+  private val again = Delay(request.queue === io.ahead.bits) // the next packet is of the same queue
   assert(
     !RegNext(io.ahead.valid, false.B) || request.queue === Delay(io.ahead.bits),
     "a request is of another queue than the one told ahead"
   )
   s2IsBefore := io.admit && again
   s2Before := s2Next
-  // What is admitted is written a clock later, and chosen over what the RAM holds until then.
+  // The total is written one cycle after the admission. Until then it is forwarded.
   private val s3Admit = RegNext(io.admit, false.B)
   private val s3Queue = Delay(request.queue, 2)
   private val s3Total = Delay(s2Next)
@@ -120,9 +121,9 @@ class QueueLimit(p: LaneParams) extends Module {
 
 object QueueLimit {
 
-  /** Bits of a free-running total: a length, a sign, and a bit for limit plus length. */
+  /** Bits of a free-running total: those of a length, a sign, and one for limit plus length. */
   val TotalBits: Int = LenBits + 2
 
-  /** Clocks from the request's queue to the verdict. The request stands a clock before the verdict. */
+  /** Cycles from the request's queue to the verdict. The request comes one cycle before the verdict. */
   val Ahead = 2
 }

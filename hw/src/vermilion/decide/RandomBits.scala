@@ -3,18 +3,18 @@ package vermilion.decide
 import chisel3._
 import chisel3.util._
 
-/** [[RandomSource]] a bit at a time: the same draws, each from its lowest bit, for who has time. Its state goes round in four shift registers; nothing
-  * is wider than a bit, so it takes a third of the logic.
+/** A bit-serial [[RandomSource]]: the same draws, each from its lowest bit, for users that need one bit per cycle at most.
   *
-  * `bit` is the next while `valid`, and `take` takes it. Passes of 32 clocks:
+  * Its state circulates in four shift registers. The data path is one bit wide, so it takes a third of the logic.
+  *
+  * `bit` is the next bit while `valid` is high. `take` consumes it. A pass takes 32 cycles:
   * {{{
   *   Check  is the seed 0?     Load  if not, it becomes the state      Add   u = s0 + s3      Draw  bits of rotl(u, 7) + s0; the state steps
   * }}}
-  * rotl(u, 7) is read from the register of u as it goes round. What the step leaves in s3 stands 11 bits too low, and is put right when it is next
-  * added.
+  * rotl(u, 7) is read from the register of u as it circulates. After a step, s3 is rotated 11 bits too low. The next addition corrects that.
   *
-  * A seed comes at any time; what has begun is ended first, so the state is always one of the generator's. The first bit is `valid` 64 to 192 clocks
-  * after it.
+  * A seed may come in any cycle. The draw in progress is completed first, so the state is always one of the generator's. The first bit is `valid`
+  * 64 to 192 cycles after the seed.
   */
 class RandomBits extends Module {
   val io = IO(new Bundle {
@@ -26,18 +26,18 @@ class RandomBits extends Module {
   private object Pass extends ChiselEnum { val Check, Load, Add, Draw = Value }
   private val pass = RegInit(Pass.Check)
   private val at = RegInit(0.U(5.W))
-  private val waits = RegInit(false.B) // a seed that has come
+  private val waits = RegInit(false.B) // a seed waits
   private val waiting = RegEnable(io.seed.bits, io.seed.valid)
   private val seed = RegInit(Cat(RandomSource.resetState.reverse.map(_.U(32.W))))
   private val step = pass =/= Pass.Draw || io.take || waits
   private val last = step && at.andR
 
-  // ---- The state and what goes into it ------------------------------------------------------------------------------
+  // ---- The state and its input ----------------------------------------------------------------------------------------
   private val s = Reg(Vec(4, UInt(32.W)))
   private val out = VecInit(s.map(_(0)))
   private val u = Reg(UInt(32.W))
-  private val out1 = Reg(UInt(9.W)) // the last bits that left s1, 0 before the first
-  private val out3 = Reg(UInt(11.W)) // and s3
+  private val out1 = Reg(UInt(9.W)) // the last bits shifted out of s1, 0 before the first
+  private val out3 = Reg(UInt(11.W)) // the last bits shifted out of s3
   private val carry = Reg(Bool())
   private val seedBits = VecInit(Seq.tabulate(4) { k =>
     val word = seed(32 * k + 31, 32 * k)
@@ -65,8 +65,8 @@ class RandomBits extends Module {
     carry := !last && (adds || pass === Pass.Draw) && sum(1)
   }
 
-  // ---- Pass after pass ----------------------------------------------------------------------------------------------
-  private val some = RegNext(seed.orR) // the seed stands for a whole pass before it is asked
+  // ---- Sequence of passes -------------------------------------------------------------------------------------------
+  private val some = RegNext(seed.orR) // the seed is stable for a whole pass before this is used
   when(step) { at := at + 1.U }
   when(last) {
     when(pass === Pass.Check && some) { pass := Pass.Load }

@@ -9,10 +9,10 @@ object RandomSource {
   val resetState: Seq[BigInt] = Seq("9e3779b9", "243f6a88", "b7e15162", "deadbeef").map(BigInt(_, 16))
 }
 
-/** xoshiro128++ 1.0 (Blackman and Vigna, ACM TOMS 47, 2021): 32 fresh bits a draw, period 2^128 - 1.
+/** Generates random numbers by xoshiro128++ 1.0: 32 new bits per draw, period 2^128 - 1.
   *
-  * State step and output are adds, rotations and exclusive ors. `draw` holds the number for the present draw; `next`
-  * takes it. A seed of all zeros is not a state of the generator and is replaced by the reset state.
+  * Source: Blackman and Vigna, ACM TOMS 47, 2021. State step and output are additions, rotations and exclusive ors.
+  * `draw` holds the present number, and `next` steps the state. A seed of all zeros is not a state of the generator, and is ignored.
   */
 class RandomSource extends Module {
   val io = IO(new Bundle {

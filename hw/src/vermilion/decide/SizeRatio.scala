@@ -5,9 +5,9 @@ import vermilion.control.SizeConfig
 import vermilion.fixed.{Delay, ShiftDown}
 import vermilion.fixed.Formats._
 
-/** A packet's size over the mean size, by which its drop probability is weighted (Floyd and Jacobson 1993, section 4).
+/** Computes a packet's size over the mean size, which weights its drop probability (Floyd and Jacobson 1993, section 4).
   *
-  * r = (L m) >> s is U8.12, saturating; 1 where the queue does not weight. Latency [[SizeRatio.Latency]] clocks, one a clock.
+  * r = (L m) >> s is U8.12, saturating. It is 1 if the queue does not weight by size. Latency: [[SizeRatio.Latency]] cycles, one result per cycle.
   */
 class SizeRatio extends Module {
   val io = IO(new Bundle {

@@ -9,20 +9,20 @@ import vermilion.fixed.{ForwardingRam, SweepInit}
 import vermilion.lane.LaneParams
 import vermilion.stream.Verdict
 
-/** What a verdict hangs on. The flags are in the order in which they are asked. */
+/** The inputs of a verdict. The flags are in order of priority. */
 class VerdictInputs extends Bundle {
   val bad = Bool()
   val noBuffer = Bool()
   val policed = Bool()
   val overLimit = Bool()
-  val overEnd = Bool() // average over the end of the drop curve
-  val canMark = Bool() // ECT or CE, and the queue does ECN
+  val overEnd = Bool() // the average is over the end of the drop curve
+  val canMark = Bool() // ECT or CE, and the queue has ECN on
   val geometric, waits = Bool() // spacing; neither: uniform
   val probability = UInt(ProbBits.W)
-  val notDraw = UInt(32.W) // ~draw, as -R is wanted
+  val notDraw = UInt(32.W) // ~draw, because -R is needed
 }
 
-/** Spacing of early drops and the verdict, one a clock.
+/** Decides each packet's verdict, with the spacing of early drops: one per cycle.
   *
   * {{{
   *   geometric: early = draw < p
@@ -30,15 +30,16 @@ class VerdictInputs extends Bundle {
   *   wait:      S <- S + p, early = S >= 1 + R
   *   p = 1: early. p = 0: S <- 0 and R is forgotten. After an early verdict of the last two, and a forced one of any, S <- 0, R <- draw.
   * }}}
-  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2), equal while p is steady. R is drawn at first use
-  * and again at the first p above 0 that follows a p of 0, when the average has come back over `min`.
-  * Frames that are bad, without buffer, policed or over the limit leave S and R alone. State per queue and colour in RAM: S - R, from -1 to below 1, so
-  * that the one-clock loop is one addition. At S = 0 its fraction stands as ~R, and the 1 that is missing goes in with the next p; R drawn now stands
-  * so too, and has an addition beside it, which a geometric draw shares, without that 1. Meanwhile it is worked out which of the two carries, if any,
-  * is the answer: the carry and `overLimit` are known last. The loop
-  * begins and ends in registers: the RAM is read a clock before it, and what the packet just ahead leaves is chosen over it behind the loop.
+  * The accumulator S stands for Floyd's product count p (Floyd and Jacobson 1993, method 2). Both are equal while p is constant.
+  * R is drawn at first use. It is drawn again at the first p above 0 after a p of 0, when the average has come back over `min`.
+  * Frames that are bad, without buffer, policed or over the limit do not change S and R.
   *
-  * Timing: `queue` and `colour` in clock t, `inputs` and result in clock t+2.
+  * The state per queue and colour is in RAM: S - R, from -1 to below 1. So the one-cycle loop is one addition. At S = 0 its fraction is stored as ~R, and the
+  * missing 1 is added with the next p. An R drawn now has the same form. A second addition in parallel handles it. It also compares a geometric draw, without
+  * that 1. In parallel, other logic selects which of the two carries, if any, is the result. The carry and `overLimit` are known last.
+  * The loop begins and ends in registers. The RAM is read one cycle before. The end of the loop selects the state of the packet before over the RAM's.
+  *
+  * Timing: `queue` and `colour` in cycle t, `inputs` and result in cycle t+2.
   */
 class VerdictUnit(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -46,13 +47,14 @@ class VerdictUnit(p: LaneParams) extends Module {
     val colour = Input(UInt(2.W))
     val inputs = Flipped(Valid(new VerdictInputs))
     val verdict = Output(UInt(Verdict.Bits.W))
-    val admits = Output(Bool()) // Verdict.admits of a valid one: worked out beside the verdict, not from it
+    // Verdict.admits of a valid verdict; computed in parallel with the verdict, not from it
+    val admits = Output(Bool())
     val ready = Output(Bool())
   })
   private class State extends Bundle {
     val armed = Bool() // R has been drawn; else S = 0
     val ahead = Bool() // S >= R
-    val excess = UInt(ProbFrac.W) // the fraction of S - R, or a unit less where `begins`
+    val excess = UInt(ProbFrac.W) // the fraction of S - R, less one unit if `begins`
     val begins = Bool()
   }
   private val depth = p.queues * 4
@@ -68,12 +70,12 @@ class VerdictUnit(p: LaneParams) extends Module {
   private val isZero = all((0 until ProbBits by 6).map(low => !in.probability((low + 5).min(ProbBits - 1), low).orR))
   private val isAhead = old.armed && old.ahead
 
-  /** S - R + p of the fraction and its carry, a unit more where `begins`: the lowest bits are that twice. */
+  /** The fraction of S - R + p with its carry, plus one unit if `begins`. The lowest bits add that unit: `begins` twice. */
   private def plus(x: UInt, begins: Bool): UInt = (Cat(in.probability(ProbFrac - 1, 0), begins) +& Cat(x, begins)) >> 1
   private val sum =
     Mux(old.armed, plus(old.excess, old.begins), plus(in.notDraw, true.B))
 
-  /** That carry by a chain of its own, at the end of which it passes where it is the answer; `yes` is one without it. */
+  /** The same carry in a chain of its own. It passes at the end only with `passes`. `yes` forces a one. */
   private def reaches(x: UInt, begins: Bool, passes: Bool, yes: Bool): Bool =
     (Cat(yes || passes, in.probability(ProbFrac - 1, 0), begins) +& Cat(yes, x, begins))(ProbFrac + 2)
   private val isEarly = !isZero && (
@@ -92,7 +94,7 @@ class VerdictUnit(p: LaneParams) extends Module {
   next.ahead := !restart && (isAhead || sum(ProbFrac))
   next.excess := Mux(restart, in.notDraw, sum(ProbFrac - 1, 0))
   private val changes = (io.inputs.valid && writes(in)) && !in.overLimit
-  private val again = Delay(Delay(address) === address) // the packet behind has the same state
+  private val again = Delay(Delay(address) === address) // the next packet has the same state
   old := Mux(changes && again, next, ram.read(address))
   ram.write(changes, Delay(address, 2), next)
   ram.write(!sweep.done, sweep.address, 0.U.asTypeOf(new State))
@@ -100,7 +102,7 @@ class VerdictUnit(p: LaneParams) extends Module {
   io.verdict := verdict(in, in.overLimit, isEarly)
   io.admits := (io.inputs.valid && admits(in, isEarly)) && !in.overLimit
 
-  /** The verdict, where spacing says whether it is `early`. */
+  /** The verdict; `early` is the result of the spacing. */
   private def verdict(in: VerdictInputs, overLimit: Bool, early: Bool): UInt = MuxCase(
     Verdict.Enqueue.U,
     Seq(
@@ -114,24 +116,24 @@ class VerdictUnit(p: LaneParams) extends Module {
     )
   )
 
-  /** Is it a verdict that admits, of what is not over the limit? */
+  /** Tells whether a packet that is not over the limit is admitted. */
   private def admits(in: VerdictInputs, early: Bool): Bool = !refused(in) && !in.overEnd && (in.canMark || !early)
 
   private def never(in: VerdictInputs): Bool = in.probability === 0.U
 
-  /** Is R kept for the next packet? p = 0 forgets it; and where this draw was R and has decided, the next packet draws another. */
+  /** Tells whether R is kept for the next packet. p = 0 forgets R. If this draw was R and has decided, the next packet draws another R. */
   private def arms(in: VerdictInputs, armed: Bool, early: Bool): Bool =
     in.overEnd || (!never(in) && (armed || !early))
 
-  /** Does the packet, not over the limit, change S or R? */
+  /** Tells whether a packet that is not over the limit changes S or R. */
   private def writes(in: VerdictInputs): Bool = !refused(in) && (!in.geometric || in.overEnd)
 
-  /** Frames that leave S and R alone, as those over the limit do. */
+  /** Frames that leave S and R unchanged, like those over the limit. */
   private def refused(in: VerdictInputs): Bool = in.bad || in.noBuffer || in.policed
 }
 
 object VerdictUnit {
 
-  /** Clocks from `queue` and `colour` to the verdict. */
+  /** Cycles from `queue` and `colour` to the verdict. */
   val Ahead = 2
 }
