@@ -6,23 +6,25 @@ import vermilion.fixed.SweepInit
 import vermilion.lane.LaneParams
 import vermilion.stream._
 
-/** Where a packet belongs: the queue (class), and the colour it comes with. */
+/** A packet's class: its queue, and the colour with which it arrives. */
 class ClassEntry(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
 }
 
-/** A write of the table of the entry's egress; address 0 to 63 is the DSCP, 64 the entry of frames without IP. */
+/** A write to the table of the entry's egress. Addresses 0 to 63 are DSCPs; 64 is the entry of frames without IP. */
 class ClassWrite(p: LaneParams) extends Bundle {
   val address = UInt(7.W)
   val entry = new ClassEntry(p)
 }
 
-/** DSCP to queue and colour (RFC 2474 section 3, RFC 2597): a table of 64 entries for each egress, and an entry for its frames without IP.
+/** Maps a frame's DSCP to its queue and colour (RFC 2474 section 3, RFC 2597).
   *
-  * Combinational: the tables lie in LUTs. After a reset they are cleared in `Classifier.clearClocks`; till then they give what cleared ones give, an egress's
-  * queue 0, and nothing may be written. A colour of 3 in a table is taken as red, so that any content is harmless. An entry holds the number of the queue
-  * among those of its egress, so no packet goes to another egress than its own.
+  * Each egress has a table of 64 entries, and an entry for frames without IP. An entry holds the queue's number within its egress, so no packet goes to
+  * an egress other than its own. A colour of 3 counts as red, so any content is harmless.
+  *
+  * Combinational: the tables are in LUT RAM. A reset clears them in `Classifier.clearClocks` cycles. Until then they read as cleared, which is queue 0 of
+  * the egress, and they must not be written.
   */
 class Classifier(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -69,6 +71,6 @@ class Classifier(p: LaneParams) extends Module {
 object Classifier {
   val CodePoints = 64
 
-  /** Clocks after a reset in which the tables are cleared. */
+  /** Cycles after a reset in which the tables are cleared. */
   def clearClocks(p: LaneParams): Int = p.egresses * CodePoints
 }
