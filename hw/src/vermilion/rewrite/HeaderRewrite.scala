@@ -8,57 +8,61 @@ import vermilion.lane.LaneParams
 import vermilion.parse.TtlOption
 import vermilion.stream.{CellEdit, OutCell, QueueEntry, SentCell}
 
-/** A cell to send and the packet it belongs to. */
+/** A cell to send, and the queue entry of its packet. */
 class PacketCell(p: LaneParams) extends Bundle {
   val cell = new OutCell
   val queueEntry = new QueueEntry(p)
 }
 
-/** The same with its edit; the two flags say what that does and are false but on the packet's first cell. */
+/** A cell with its edit. The two flags describe the edit; they can be set only with the packet's first cell. */
 class EditedCell(p: LaneParams) extends Bundle {
   val cell = new SentCell
   val queueEntry = new QueueEntry(p)
   val ceWritten = Bool() // ECT(0) or ECT(1) became CE
-  val dscpWritten = Bool() // the DSCP got another value
+  val dscpWritten = Bool() // the DSCP changed
 }
 
-/** Finds what is to be written over a cell when it leaves ([[CellEdit]]): the DSCP (RFC 2474) and CE (RFC 3168) in a packet's first, and
-  * padding over a TTL option (docs/ttl-option.md) in its first two. All other cells have nothing to edit. The bytes themselves pass.
+/** Computes the edit of each cell that leaves ([[CellEdit]]): DSCP, CE and checksum, and padding over a TTL option.
   *
-  * CE is written only over ECT(0) or ECT(1): Not-ECT and CE stay what they are. In IPv4 the header checksum follows by RFC 1624, eqn. 3,
-  * {{{ HC' = ~(~HC + ~m + m') }}} in ones' complement, m the 16-bit word of version, IHL and TOS: a checksum that was wrong is wrong by as
-  * much as before. When nothing changes no byte is touched (eqn. 3 would turn 0xffff into 0). IPv6 has no checksum to mend.
+  * A packet's first cell gets the DSCP (RFC 2474) and CE (RFC 3168). A TTL option (docs/ttl-option.md) is padded in the first two cells.
+  * Other cells have no edit. This block passes the bytes unchanged; the edit is applied downstream.
   *
-  * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option always lies in the first cell;
-  * that of IPv6 begins 56 to 72 bytes into the frame, so it may lie in the second or across both.
+  * CE is written only over ECT(0) or ECT(1); Not-ECT and CE stay. The IPv4 header checksum is updated by RFC 1624, eqn. 3,
+  * {{{ HC' = ~(~HC + ~m + m') }}} in ones' complement. m is the 16-bit word of version, IHL and TOS. So a wrong checksum stays wrong by the same amount.
+  * If nothing changes, no byte is written (eqn. 3 would turn 0xffff into 0). IPv6 has no header checksum.
   *
-  * Two pipeline stages, a cell a clock. The first is the output register of the buffer's UltraRAM, with nothing before it; the second has the words and two sums of them; who reads
-  * its output waits for the sum of both, and for its fold. It trusts the queue entry: that an IP header lies at `l3Offset` (14, 18 or 22), and an option behind it, were the
-  * parser's findings.
+  * Padding is four NOPs in IPv4, with the checksum as above, and a PadN of four bytes in IPv6. The IPv4 option is always in the first cell.
+  * The IPv6 option begins 56 to 72 bytes into the frame, so it may be in the second cell or across both.
+  *
+  * Two pipeline stages, one cell per cycle. The first stage is the output register of the buffer's UltraRAM, without logic before it. The second stage holds
+  * the words and two partial sums of the checksum. The total and its fold are combinational at the output.
+  * The block trusts the queue entry: the parser has found the IP header at `l3Offset` (14, 18 or 22) and the option after it.
   */
 class HeaderRewrite(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new PacketCell(p)))
-    val empty = Output(Bool()) // its first stage is: a register, with which `in.ready` is high whatever `out` does
-    val gap = Output(Bool()) // one of its stages is empty; `in.ready` is high then, and else as `out.ready`
+    // the first stage is empty. It comes from a register, and `in.ready` is then high whatever `out` does
+    val empty = Output(Bool())
+    // a stage is empty. `in.ready` is then high; otherwise it equals `out.ready`
+    val gap = Output(Bool())
     val out = Decoupled(new EditedCell(p))
   })
 
   import CellEdit.Offsets
   private def word(data: UInt, at: Int): UInt = Cat(data(8 * at + 7, 8 * at), data(8 * at + 15, 8 * at + 8))
-  private def select(offset: UInt, f: Int => UInt): UInt = // 14, 18 or 22, told apart by two bits
+  private def select(offset: UInt, f: Int => UInt): UInt = // 14, 18 or 22; two bits tell them apart
     Mux(offset(4), Mux(offset(2), f(Offsets(2)), f(Offsets(1))), f(Offsets(0)))
 
-  // ---- Stage 1: the cell as it comes, and where in its packet it stands -------------------------------------------
+  // ---- Stage 1: the cell at the input, and its position in the packet ---------------------------------------------
   private val second = RegInit(false.B)
   when(io.in.fire) { second := io.in.bits.cell.first && !io.in.bits.cell.last }
   private val s1Ready = Wire(Bool())
   private val s1Valid = RegInit(false.B)
   private val s1 = RegEnable(io.in.bits, io.in.fire)
-  private val s1Head = RegEnable(io.in.bits.cell.first || second, io.in.fire) // one of the first two
+  private val s1Head = RegEnable(io.in.bits.cell.first || second, io.in.fire) // one of the packet's first two cells
   io.empty := !s1Valid
   io.in.ready := io.empty || s1Ready
-  // The same the other way round, so that they stay registers of their own: whoever waits for `gap` waits for no net to every bit of a cell.
+  // Inverted copies of the valid flags, in registers of their own. So `gap` does not share the nets that enable every bit of a cell.
   private val s1Gap, s2Gap = RegInit(true.B)
   io.gap := s1Gap || s2Gap
   when(io.in.ready) {
@@ -66,7 +70,7 @@ class HeaderRewrite(p: LaneParams) extends Module {
     s1Gap := !io.in.valid
   }
 
-  // ---- Stage 2: the word of the TOS or traffic class, before and after --------------------------------------------
+  // ---- Stage 2: the word of the TOS or traffic class, old and new -------------------------------------------------
   private val d = s1.queueEntry
   private def byte(at: Int): UInt = s1.cell.data(8 * at + 7, 8 * at)
   private val before = select(d.l3Offset, at => word(s1.cell.data, at))
@@ -80,11 +84,11 @@ class HeaderRewrite(p: LaneParams) extends Module {
   private val dscpWritten = isIp && newDscp =/= traffic(7, 2)
   private val changed = ce || dscpWritten
 
-  // The option's first byte, counted from the frame's; two words of the sum of its bytes for the IPv4 checksum.
+  // The option's first byte, counted from the frame's first. For the IPv4 checksum its bytes are summed as two words.
   private val remove = d.removeOption && (d.isIp4 || d.isIp6) && s1Head
   private val optionStart = d.l3Offset +& Mux(d.isIp6, TtlOption.Ip6Start.U, TtlOption.Ip4Start.U) +& d.ttlOptionAt
-  // Of a sum it does not matter which word a byte is in, but whether it is the word's upper or lower: so each of four banks of every fourth byte
-  // gives the one that it has. The tags move the options by whole rows.
+  // In the sum only the byte's position in its word matters, upper or lower, not which word it is in. So each of four banks (every fourth byte) gives one byte
+  // of the option. Tags move the options by whole rows.
   private val optionBytes = Seq.tabulate(4) { bank =>
     def byteAt(row: Int) = select(d.l3Offset, at => byte(at + TtlOption.Ip4Start + 4 * row + bank))
     val rows = d.ttlOptionAt >> 2
@@ -101,14 +105,14 @@ class HeaderRewrite(p: LaneParams) extends Module {
   edit.setsTraffic := changed
   edit.traffic := after
   edit.setsChecksum := s1.cell.first && (changed || pads4) && d.isIp4
-  edit.checksum := DontCare // below
+  edit.checksum := DontCare // computed below
   edit.pads := remove
   edit.isIp4 := d.isIp4
   edit.padStart := Arithmetic.wrap(Mux(s1.cell.first, optionStart, optionStart - CellBytes.U), CellEdit.StartBits)
 
   private val s2Valid = RegInit(false.B)
   private val s2 = Reg(new EditedCell(p))
-  private val s2HeaderSum, s2OptionSum = Reg(UInt(18.W)) // of the checksum's sum, without the new TOS
+  private val s2HeaderSum, s2OptionSum = Reg(UInt(18.W)) // parts of the checksum's sum, without the new TOS
   s1Ready := !s2Valid || io.out.ready
   when(s1Ready) {
     s2Valid := s1Valid
@@ -126,14 +130,14 @@ class HeaderRewrite(p: LaneParams) extends Module {
   }
   io.out.valid := s2Valid
   io.out.bits := s2
-  // Folded twice. The second fold can only add 1, so it chooses.
+  // The sum is folded twice. The second fold can only add 1, so it is a selection.
   private val sum = (s2HeaderSum +& s2OptionSum) +& s2.cell.edit.traffic
   private val folded = sum(15, 0) +& (sum >> 16)
   private val foldedMore = sum(15, 0) + (sum >> 16) + 1.U(16.W)
   io.out.bits.cell.edit.checksum := ~Mux(folded(16), foldedMore(15, 0), folded(15, 0))
 }
 
-/** [[HeaderRewrite]] with each cell's bytes edited at once, as benches see it; the lane edits them beat by beat. */
+/** [[HeaderRewrite]] with the edit applied to each whole cell, for testbenches. The lane applies edits beat by beat. */
 class RewrittenCells(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new PacketCell(p)))
