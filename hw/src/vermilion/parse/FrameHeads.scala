@@ -5,33 +5,34 @@ import chisel3.util._
 import vermilion.fixed.Formats.CellBytes
 import vermilion.stream.Headers
 
-/** A cell that passes to the buffer, as the parser sees it. */
+/** A cell on its way to the buffer, as the parser sees it. */
 class PassingCell(inputBits: Int) extends Bundle {
   val input = UInt(inputBits.W)
   val data = UInt((CellBytes * 8).W) // byte 0 in bits 7..0
-  // The frame's cell 0. Where no cell passes, too: then that of the newest frame of `input`, shown behind the clock in which the frame before ended its head.
+  // Cell 0 of a frame. It may be set while no cell passes: `data` then is cell 0, or its present part, of the newest frame of `input`.
+  // That comes only after the cycle in which the previous frame ended its head.
   val first = Bool()
-  val endsHead = Bool() // two cells or the whole frame are in with this one
-  val bytes = UInt(8.W) // min(frame length, 128), counts at `endsHead`
-  val start = new IpStart // counts at `first`
+  val endsHead = Bool() // with this cell two cells or the whole frame are present
+  val bytes = UInt(8.W) // min(frame length, 128), valid with `endsHead`
+  val start = new IpStart // valid with `first`
 }
 
 object FrameHeads {
 
-  /** Clocks from the cell that ends a frame's head to the clock in which its headers can be read. It is known a clock before that they can. */
+  /** Cycles from the cell that ends a frame's head until its headers can be read. `waiting` tells it one cycle earlier. */
   val Latency: Int = HeaderParser.Latency + 2
 }
 
-/** The headers of all inputs' frames that wait for their frames' ends, by one parser for all inputs of a lane, which takes a frame a clock.
+/** Parses the heads of all inputs' frames with one parser, and keeps the headers until their frames end.
   *
-  * Cells of all inputs pass one a clock, so it keeps up with them, whatever their sizes. Of each input the first cell of the frame that is coming
-  * in is kept, from its EtherType on.
+  * The parser accepts one frame per cycle. The inputs together pass one cell per cycle, so it keeps up with any frame sizes. For each input a memory
+  * keeps the first cell of the frame that is being received, from its EtherType on.
   *
-  * `waiting(i)`: headers of frames of input i can be read from the next clock on; those of the oldest will stand at `place`, while `input` = i.
-  * `choose` removes them from those that wait; `headers` are those at the place `read`. At most `depth` frames an input may be between their
-  * first cell and the last clock in which they are read; their places are used in turn.
+  * `waiting(i)`: headers of frames of input i can be read from the next cycle on. `place` is the place of the oldest ones, for `input` = i.
+  * `choose` removes these from the waiting ones. `headers` are those at the place `read`. An input may have at most `depth` frames between their
+  * first cell and the last cycle in which their headers are read. Each input uses its places as a ring.
   *
-  * Latency: [[FrameHeads.Latency]] clocks from `endsHead` to `headers`.
+  * Latency: [[FrameHeads.Latency]] cycles from `endsHead` to `headers`.
   */
 class FrameHeads(inputs: Int, depth: Int) extends Module {
   require(depth >= 2 && isPow2(depth), s"depth is $depth; legal are powers of two from 2")
@@ -43,13 +44,13 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
     val waiting = Output(Vec(inputs, Bool()))
     val input = Input(UInt(inputBits.W))
     val place = Output(UInt((inputBits + log2Ceil(depth)).W))
-    val choose = Input(Bool()) // of `input`
+    val choose = Input(Bool()) // the oldest of `input`
     val read = Input(UInt((inputBits + log2Ceil(depth)).W))
     val headers = Output(new Headers)
   })
 
-  // ---- The head: its first cell from the store, its second from the clock before ---------------------------------------
-  private val skipped = 12 // bytes: addresses of Ethernet
+  // ---- The head: its first cell from the memory, its second from the cycle before --------------------------------------
+  private val skipped = 12 // bytes: Ethernet addresses
   private class FirstCell extends Bundle {
     val data = UInt(((CellBytes - skipped) * 8).W)
     val start = new IpStart
@@ -59,12 +60,12 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   private val firstCell = Wire(new FirstCell)
   firstCell.data := cell.data(8 * CellBytes - 1, 8 * skipped)
   firstCell.start := cell.start
-  // Whether a cell passes is known late, and not asked. What is shown as a first cell without passing is that of the frame whose head comes next, or what is
-  // there of it; it is written again when it passes. The head before has ended by then, and its first cell is read in the clock behind that, at whose
-  // end the earliest such write comes: one register more before this read would be one too many.
+  // Whether a cell passes is known late, so it does not gate the write. A first cell that is shown without passing belongs to the frame whose head comes next.
+  // It may be incomplete, and is written again when it passes. The previous head has ended by then. Its first cell is read one cycle after that, and the
+  // earliest such write takes effect at the end of that cycle. So this read must not be delayed by another register.
   when(cell.first) { firstCells.write(cell.input, firstCell) }
-  // For the same reason all registers here load in every clock; `in.valid` says what counts.
-  // Inverted, as synthesis would take a register that is an address into the memory.
+  // For the same reason all registers here load in every cycle. `in.valid` tells which contents are valid.
+  // Stored inverted. Otherwise synthesis would merge the address register into the memory.
   private val inputComplement = RegNext(~cell.input)
   private val input = ~inputComplement
   private val parser = Module(new HeaderParser)
@@ -75,11 +76,11 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   parser.io.in.bits.start := kept.start
   parser.io.in.bits.bytes := RegNext(cell.bytes)
 
-  // ---- The headers that are there -------------------------------------------------------------------------------------
+  // ---- The parsed headers ---------------------------------------------------------------------------------------------
   private val placeBits = log2Ceil(depth)
   private val store = Mem(1 << (inputBits + placeBits), new Headers)
   private val parsed = parser.io.out
-  // A clock before its headers are parsed a frame can be chosen.
+  // A frame can be chosen one cycle before its headers can be read.
   private val soon = ShiftRegister(parser.io.in.valid, HeaderParser.Latency - 1, false.B, true.B)
   private val soonInput = ShiftRegister(input, HeaderParser.Latency - 1)
   private val parsedInput = RegNext(soonInput)
@@ -92,7 +93,7 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
     val goes = io.choose && io.input === i.U
     when(parsed.valid && parsedInput === i.U) { next(i) := next(i) + 1.U }
     when(goes) { oldest(i) := oldest(i) + 1.U }
-    counts(i) := Mux(goes, counts(i) - !comes, counts(i) + comes) // who goes is known late
+    counts(i) := Mux(goes, counts(i) - !comes, counts(i) + comes) // `goes` is known late
     io.waiting(i) := counts(i) =/= 0.U
     assert(!comes || counts(i) =/= depth.U, "parsed headers were lost")
     assert(!goes || counts(i) =/= 0.U, "headers are chosen that are not there")

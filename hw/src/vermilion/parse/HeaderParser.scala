@@ -5,25 +5,25 @@ import chisel3.util._
 import vermilion.fixed.Arithmetic.saturate
 import vermilion.stream.Headers
 
-/** The first bytes of a frame: byte 0 in bits 7..0; only the first `bytes` of them belong to the frame. */
+/** The first bytes of a frame: byte 0 in bits 7..0. Only the first `bytes` of them belong to the frame. */
 class FrameHead extends Bundle {
   val data = UInt((HeaderParser.HeadBytes * 8).W)
   val bytes = UInt(8.W) // min(frame length, 128)
   val start = new IpStart // of `data`
 }
 
-/** Where the IP header begins by the frame's tags, and which it is by the type behind them. */
+/** The position of the IP header, by the frame's tags, and its version, by the EtherType after them. */
 class IpStart extends Bundle {
   val tags = UInt(2.W)
   val is4Type, is6Type = Bool()
 
-  /** `f` of the first byte of the IP header. */
+  /** `f` of the IP header's first byte: 14, 18 or 22. */
   def choose[T <: Data](f: Int => T): T = Mux(tags(1), f(22), Mux(tags(0), f(18), f(14)))
 }
 
 object IpStart {
 
-  /** Of a frame's first 24 bytes and more. */
+  /** Computes it from a frame's first 24 bytes or more. */
   def apply(data: UInt): IpStart = {
     def wordAt(i: Int) = Cat(data(8 * i + 7, 8 * i), data(8 * i + 15, 8 * i + 8))
     val tagC0 = wordAt(12) === 0x8100.U
@@ -39,42 +39,42 @@ object IpStart {
 
 object HeaderParser {
 
-  /** How far into a frame the parser looks: two cells. */
+  /** Bytes of a frame that the parser reads: two cells. */
   val HeadBytes = 128
 
-  /** Clocks from `in` to `out`. `in` comes from registers, `out` does not. */
+  /** Cycles from `in` to `out`. `in` must come from registers; `out` does not. */
   val Latency = 3
 
-  /** 32-bit words at which a transport header, or a word of it, can begin: of bytes 34 to 127. */
+  /** 32-bit words in which a transport header can begin or continue: bytes 34 to 127. */
   val FirstWord = 34
   val Words = 24
 }
 
-/** Reads Ethernet, VLAN tags, IP and the start of the transport header out of a frame's first 128 bytes.
+/** Parses Ethernet, VLAN tags, IP and the start of the transport header in a frame's first 128 bytes.
   *
-  * One frame a clock, always; `out` comes `Latency` clocks after `in`, in order. There is no loop and no state, so headers that lie
-  * about lengths cannot hang it; whatever does not lie wholly within the frame *and* its first 128 bytes is not looked at.
+  * One frame per cycle, always; `out` comes `Latency` cycles after `in`, in order. There is no loop and no state, so false lengths in headers cannot hang it.
+  * A header counts only if it lies wholly within the frame *and* its first 128 bytes.
   *
-  *   - Tags: none, 0x8100, or 0x8100/0x88a8 before 0x8100. A third tag or a lone 0x88a8 is not IP.
+  *   - Tags: none, 0x8100, or 0x8100/0x88a8 before 0x8100. A frame with a third tag or a lone 0x88a8 is not IP.
   *   - VLAN IDs (IEEE 802.1Q): of both tags, of the one tag, or 0. Priority and DEI are not read.
   *   - IPv4 (RFC 791): version 4, IHL at least 5, header with options inside; else not IP. The header checksum and total length are not checked.
-  *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. Up to four of hop-by-hop, routing, destination options, fragment and
-  *     AH (RFC 4302) are passed over; at a fifth, one not wholly inside, or an AH that is no multiple of 8 bytes, `proto` is that header's own number.
-  *   - PTP over Ethernet (IEEE 1588 annex F): EtherType 0x88f7, without tags or behind those above.
+  *   - IPv6 (RFC 8200): version 6 and 40 bytes inside, else not IP. The parser passes up to four headers: hop-by-hop, routing, destination options, fragment
+  *     and AH (RFC 4302). It stops at a fifth, at one not wholly inside, or at an AH that is no multiple of 8 bytes. `proto` is then that header's own number.
+  *   - PTP over Ethernet (IEEE 1588 annex F): EtherType 0x88f7, without tags or after those above.
   *   - Ports: TCP or UDP, not a later fragment, 4 bytes inside. TCP sequence and flags: 14 bytes inside.
-  *   - TCP payload: the segment ends by the IP length (RFC 791 total length, RFC 8200 payload length + 40) behind its header
-  *     (RFC 9293 data offset, at least 5), and so does a frame that ends within the 128 bytes. Of a longer frame the IP length
-  *     is believed. An IP length of 0 (jumbograms, and what some offloads leave in captures) is no payload; padding of
-  *     the frame is none. A first fragment is judged by its own length.
-  *   - Length of the IP packet: total length, or payload length + 40; believed as it stands, whatever the frame holds. A field of 0 says nothing.
-  *   - TTL option (docs/ttl-option.md): looked for beside the walk over extension headers, in the first 12 bytes of the IPv4 options, or of
-  *     the options of a hop-by-hop header that stands first and lies wholly inside ([[TtlOptionWalk]]).
+  *   - TCP payload: the segment, by the IP length, ends after its header. (RFC 791 total length; RFC 8200 payload length + 40; RFC 9293 data offset, at
+  *     least 5.) If the frame ends within the 128 bytes, its end must also lie after the header. For a longer frame the IP length is trusted.
+  *     An IP length of 0 (jumbograms, and what some offloads leave in captures) means no payload. Padding of the frame is no payload.
+  *     A first fragment is judged by its own length.
+  *   - Length of the IP packet: total length, or payload length + 40, as the header says, whatever the frame holds. A field of 0 gives 0: not known.
+  *   - TTL option (docs/ttl-option.md): searched in parallel with the walk over extension headers. The search covers the first 12 bytes of the IPv4 options,
+  *     or of the options of a hop-by-hop header that comes first and lies wholly inside ([[TtlOptionWalk]]).
   *
-  * What is not there reads 0; a frame that is not IP reads 0 everywhere but `l3Offset` = 14 and `isPtpType`.
+  * Absent fields read 0. A frame that is not IP reads 0 everywhere except `l3Offset` = 14 and `isPtpType`.
   *
-  * Only the fixed IP header and what the two walks look at is moved to where it stands without tags. The words from byte 34 on stay where
-  * they are; the transport header's are selected from them at the end, so no register holds a shifted copy of the frame. Their registers load only what
-  * is valid, which also keeps synthesis from making shift registers of LUTs out of the words.
+  * Only the fixed IP header and the bytes of the two walks are shifted to their position without tags. The words from byte 34 on are not shifted.
+  * The transport header's words are selected from them at the end, so no register holds a shifted copy of the frame. Their registers load only with a valid
+  * frame. This also keeps synthesis from making LUT shift registers of the words.
   */
 class HeaderParser extends Module {
   import HeaderParser._
@@ -85,7 +85,7 @@ class HeaderParser extends Module {
     val out = Valid(new Headers)
   })
 
-  // ---- Stage 1: pass the tags ---------------------------------------------------------------------------------
+  // ---- Stage 1: remove the tags -------------------------------------------------------------------------------
   private val head = io.in.bits.data
   private val bytes = io.in.bits.bytes
   private def byteAt(i: Int): UInt = if (i < HeadBytes) head(8 * i + 7, 8 * i) else 0.U(8.W)
@@ -97,7 +97,7 @@ class HeaderParser extends Module {
     val rest = count -& from
     Mux(rest(rest.getWidth - 1), 0.U, rest(rest.getWidth - 2, 0))
   }
-  private def bytesBehind(header: Int): UInt = behindTags(at => less(bytes, (at + header).U)(6, 0)) // behind that many
+  private def bytesBehind(header: Int): UInt = behindTags(at => less(bytes, (at + header).U)(6, 0)) // after these of IP
 
   private val outerVlan = wordAt(14)(11, 0)
   private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
@@ -112,12 +112,13 @@ class HeaderParser extends Module {
     val tags = UInt(2.W)
     val vlan = UInt(24.W)
     val is4Type, is6Type, isPtpType, whole = Bool()
-    val bytes = UInt(7.W) // from the IP header's first
-    val units = UInt(4.W) // of 8 bytes, behind an IPv6 header
-    val portsEnd, tcpEnd = UInt(5.W) // words that can be the first of 4, of 14 bytes within the frame
+    val bytes = UInt(7.W) // from the IP header's first on
+    val units = UInt(4.W) // of 8 bytes, after an IPv6 header
+    // From a word below this index on, 4 bytes (ports) or 14 bytes (TCP) are within the frame.
+    val portsEnd, tcpEnd = UInt(5.W)
     val fixed = UInt(80.W) // the IP header's first 10 bytes
     val srcAddr, dstAddr = UInt(128.W)
-    val walk = new Walk // at what stands behind the IPv6 header; nowhere in IPv4
+    val walk = new Walk // at the header after the IPv6 header; nowhere in IPv4
     val hop = new Extension // at the first place
     val extensions = Vec(Extension.Places, new ExtensionBytes)
     val wanted = UInt(8.W) // the option's type
@@ -146,7 +147,7 @@ class HeaderParser extends Module {
     def bytesFrom(i: Int, f: Int => UInt) = behindTags(at => f(at + i + 8 * k))
     e := ExtensionBytes(k, bytesFrom(40, byteAt), bytesFrom(41, byteAt), bytesFrom(42, wordAt))
   }
-  s1In.hop := s1In.extensions.head.within(0, s1In.units, 0.U) // no place behind it is looked at from here
+  s1In.hop := s1In.extensions.head.within(0, s1In.units, 0.U) // the walk leaves place 0 before numbers are used
   private val kind6 = Mux(is6Type, behindTags(at => NextHeader.ip6(byteAt(at + 6))), NextHeader.none)
   s1In.walk := Walk.start(kind6, s1In.hop)
   s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
@@ -170,7 +171,7 @@ class HeaderParser extends Module {
   private val payload6 = ipWord(4)
   private val total6 = payload6 +& 40.U
 
-  /** Bytes and `more` in words, begun ones too; 63 is behind every TCP header: 29 + 15 words. It is 63 for 256 bytes and more. */
+  /** `count` + `more` bytes in words, rounded up. It saturates at 63, which is after every TCP header: 29 + 15 words. It is 63 for 256 bytes and more. */
   private def words(count: UInt, more: Int): UInt = {
     val low = saturate((count(7, 0) +& (more + 3).U) >> 2, 6)
     if (count.getWidth > 8) Mux(count(count.getWidth - 1, 8).orR, 63.U(6.W), low) else low
@@ -178,7 +179,7 @@ class HeaderParser extends Module {
   private val claimed = Mux(s1.is6Type, words(payload6, 40), words(ipWord(2), 0))
   private val present = Mux(s1.whole, 63.U, words(s1.bytes.pad(8), 0))
 
-  // Places of the walk, of 8 bytes, have the numbers of pairs of `words`. Behind an IPv4 header there is the first alone, which is where its options end.
+  // A place of the walk (8 bytes) has the number of its pair of `words`. With IPv4 there is only the first place, where the options end.
   private val start = Mux(s1.is6Type, 5.U(5.W), ihl - 5.U) + s1.tags
   private val first6 = 2.U(4.W) + s1.tags.orR
   private val extensions =
@@ -187,14 +188,14 @@ class HeaderParser extends Module {
   private val walk = s1.walk.step(extensions).step(extensions)
 
   private class Known extends Bundle {
-    val headers = new Headers // without what s3 adds
-    val startsOdd = Bool() // the transport header, in `words`
+    val headers = new Headers // without the fields that stage 3 adds
+    val startsOdd = Bool() // the transport header's first index in `words` is odd
     val numbers = Vec(Extension.Places + 1, UInt(4.W)) // of the walk's places
-    val claimed, present = UInt(6.W) // words from the IP header's first, by its length and in the frame
+    val claimed, present = UInt(6.W) // words from the IP header on, by its length and in the frame
     val tags = UInt(2.W)
     val portsEnd, tcpEnd = UInt(5.W)
     val walk = new Walk
-    val optionEnd = UInt(4.W) // bytes of options that may be looked at
+    val optionEnd = UInt(4.W) // bytes of options that are searched
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
     val words = Vec(Words, UInt(32.W))
   }
@@ -210,7 +211,7 @@ class HeaderParser extends Module {
   h.dscp := traffic(7, 2)
   h.ecn := traffic(1, 0)
   h.ttl := either(ip(7), ip(8))
-  h.proto := either(ip(6), ip(9)) // of IPv6, if the walk passes no header
+  h.proto := either(ip(6), ip(9)) // for IPv6, if the walk passes no header
   h.srcAddr := Mux(is4 || is6, s1.srcAddr, 0.U)
   h.dstAddr := Mux(is4 || is6, s1.dstAddr, 0.U)
   s2In.startsOdd := start(0)
@@ -220,7 +221,7 @@ class HeaderParser extends Module {
   s2In.tags := s1.tags
   s2In.portsEnd := s1.portsEnd
   s2In.tcpEnd := s1.tcpEnd
-  s2In.walk := walk // where it is no IP after all, it is not asked what the walk says
+  s2In.walk := walk // not used if the frame turns out not to be IP
   when(kind4.isTransport) {
     s2In.walk.transport := 1.U
     s2In.walk.tcp := kind4.tcp
@@ -243,26 +244,27 @@ class HeaderParser extends Module {
   private val walked = s2.walk.step(s2Extensions).end(s2Extensions, s2.numbers)
   private def wordOf(number: UInt): UInt = Cat(number, s2.startsOdd) // its index in `words`
   private val s3 = RegEnable(s2, s2Valid)
-  private val s3Option = Reg(UInt(TtlOption.Places.W)) // a bit a place
+  private val s3Option = Reg(UInt(TtlOption.Places.W)) // one bit per place
   s3Option := TtlOptionWalk(s2Places, s2.optionEnd)
   private val index = Reg(UInt(5.W)) // of the transport header's first word
   index := wordOf(walked.transport)
   private val isTcpKind = RegNext(walked.tcp)
   private val isUdpKind = RegNext(walked.udp)
-  private val naming = RegNext(wordOf(walked.last)) // the extension header that names the protocol, if one was passed
+  private val naming = RegNext(wordOf(walked.last)) // the extension header that names the protocol, if any
   private val passed = RegNext(s2.walk.last.orR)
-  // First of `words` behind the packet, begun ones belong to it; and which of them, and of those that would follow, lie before it.
+  // Index of the first of `words` after the packet; a partial word belongs to it.
+  // Then one bit for each word, and for each that would follow `words`: it lies before that index.
   private val packetEnd = less(Mux(s2.claimed < s2.present, s2.claimed, s2.present) +& s2.tags, 5.U)(5, 0)
   private val s3InPacket = RegNext(VecInit.tabulate(Words - 3 + 15)(i => i.U < packetEnd))
 
-  // ---- Behind it: the transport header ----------------------------------------------------------------------------
+  // ---- After stage 3: the transport header ------------------------------------------------------------------------
   private val isIp = s3.headers.isIp4 || s3.headers.isIp6
   private val hasPorts = isIp && (isTcpKind || isUdpKind) && index < s3.portsEnd
   private val isTcp = isIp && isTcpKind && index < s3.tcpEnd
-  // The header's words lie one behind the other, so each of four banks of every fourth word has one of them: a choice of one in six in each
-  // bank, then which bank, where each word by itself would take a choice of one in 24.
+  // The header's words are consecutive, so each of four banks (every fourth word) holds one of them. Each bank selects one of six words, then each header word
+  // selects a bank. A direct selection would take one of 24 for each header word.
   private val (row, nextRow) = (index(4, 2), index(4, 2) + 1.U)
-  // With each word goes, as it is known long before which one it is, whether a TCP header of which it is the fourth has payload behind it.
+  // Each word carries a bit that is known long before the selection: whether a TCP header with this as its fourth word has payload after it.
   private val candidates = s3.words.zipWithIndex.map { case (word, i) =>
     val payload = VecInit.tabulate(16)(offset => if (offset < 5 || i < 3) false.B else s3InPacket(i - 3 + offset))
     Cat(payload(word(31, 28)), word)
@@ -296,7 +298,7 @@ class HeaderParser extends Module {
   io.out.bits := result
 }
 
-/** The parser with the tags looked at in the same clock, for benches. */
+/** The parser with the tags decoded in the same cycle, for testbenches. */
 class HeaderParserAlone extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Valid(new Bundle {

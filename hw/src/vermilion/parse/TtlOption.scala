@@ -2,7 +2,7 @@ package vermilion.parse
 
 import chisel3._
 
-/** Types under which the TTL option is known (docs/ttl-option.md). 0 and 1 are padding in both versions: then there is none. */
+/** The types of the TTL option (docs/ttl-option.md). 0 and 1 are padding in both versions: with these no packet has the option. */
 class TtlOptionTypes extends Bundle {
   val ip4 = UInt(8.W)
   val ip6 = UInt(8.W)
@@ -13,30 +13,30 @@ object TtlOption {
   /** Type, length, initial TTL, final TTL. */
   val Bytes = 4
 
-  /** Bytes of options that are looked at: behind the fixed IPv4 header, or the first two bytes of the hop-by-hop header. */
+  /** Bytes of options that are searched: after the fixed IPv4 header, or after the first two bytes of the hop-by-hop header. */
   val SearchBytes = 12
 
-  /** Where those begin, counted from the IP header. */
+  /** The first of these bytes, counted from the IP header. */
   val Ip4Start = 20
   val Ip6Start = 42
 
-  /** First bytes that the option can have within them. */
+  /** Number of places (bytes) at which the option can begin so that it lies within them. */
   val Places: Int = SearchBytes - Bytes + 1
 }
 
-/** What one place of the options says if an option begins there (RFC 791 section 3.1, RFC 8200 section 4.2).
+/** Decodes the option that may begin at one place (RFC 791 section 3.1, RFC 8200 section 4.2).
   *
-  *   - Padding of one byte (IPv4 type 1, IPv6 type 0) is passed, and so is every other option by its length.
+  *   - Padding of one byte (IPv4 type 1, IPv6 type 0) is passed. Other options are passed by their length.
   *   - IPv4 type 0 ends the walk, and so does an IPv4 length below 2.
-  *   - An option of the wanted type ends it, too: `matches` if it has the right length.
+  *   - An option of the wanted type also ends the walk: `matches` if it has the right length.
   */
 class OptionPlace extends Bundle {
   val single = Bool() // padding of one byte
   val passed = Bool() // an option that is passed by its length
-  val lengths = UInt((TtlOption.Places - 1).W) // bit i: its length, if it is one, is i + 1
+  val lengths = UInt((TtlOption.Places - 1).W) // bit i: the length, if it is an option, is i + 1
   val matches = Bool()
 
-  /** The next option begins i + 1 places behind; if for no i, not at any place. */
+  /** Tells whether the next option begins i + 1 places later. If this holds for no i, it begins at no place. */
   def goes(i: Int): Bool = if (i == 0) single else passed && lengths(i)
 }
 
@@ -54,16 +54,16 @@ object OptionPlace {
   }
 }
 
-/** The walk over IPv4 options or hop-by-hop options in search of the TTL option.
+/** Searches IPv4 options or hop-by-hop options for the TTL option.
   *
-  * It does not follow a pointer through the bytes: of every place is asked whether an option begins there, which one of the places before
-  * it must say. So it takes one clock whatever the options are, and no byte is selected by an address.
+  * The walk follows no pointer through the bytes. For every place it computes whether an option begins there, from the options at the places before.
+  * So it takes one cycle whatever the options are, and no address selects a byte.
   *
-  * The first option of the wanted type decides and ends the walk; it counts if it lies wholly within the `end` bytes that may be looked at.
+  * The first option of the wanted type ends the walk. It counts if it lies wholly within the first `end` bytes.
   */
 object TtlOptionWalk {
 
-  /** Bit p: the TTL option is there and begins at place p. At most one is set. */
+  /** Bit p: the TTL option begins at place p. At most one bit is set. */
   def apply(places: Seq[OptionPlace], end: UInt): UInt = {
     val begins = places.indices.foldLeft(Seq[Bool]()) { (before, place) =>
       before :+ (if (place == 0) true.B

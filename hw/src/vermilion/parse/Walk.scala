@@ -3,7 +3,7 @@ package vermilion.parse
 import chisel3._
 import chisel3.util._
 
-/** What the number in a next-header field stands for, one hot. Nothing of it: anything else, or payload of a later fragment. */
+/** The meaning of a next-header field's number, one hot. All bits are 0 for any other number, and for the payload of a later fragment. */
 class NextHeader extends Bundle {
   val forms = UInt(NextHeader.Forms.W) // of an extension header
   val tcp, udp = Bool()
@@ -12,7 +12,7 @@ class NextHeader extends Bundle {
 
 object NextHeader {
 
-  /** Forms of extension headers: the bits of `forms`. */
+  /** Forms of extension headers, as bits of `forms`. */
   val Eights = 0 // hop-by-hop, routing, destination options: length in units of 8 bytes
   val Fragment = 1
   val Authentication = 2
@@ -33,15 +33,15 @@ object NextHeader {
   }
 }
 
-/** What the bytes at one place behind an IPv6 header say if an extension header of any form begins there. Places are units of 8 bytes. */
+/** Decodes the bytes at one place after an IPv6 header, for each form of extension header that may begin there. Places are units of 8 bytes. */
 class ExtensionBytes extends Bundle {
   val following = new NextHeader
-  val eightsEnd, authenticationEnd = UInt(4.W) // where it would end
-  val eightsMay, authenticationMay = Bool() // it would end within 16 places, and is well formed
+  val eightsEnd, authenticationEnd = UInt(4.W) // the place after it
+  val eightsMay, authenticationMay = Bool() // it is well formed and ends within 16 places
   val single = Bool() // of one unit
   val later = Bool() // fragment offset other than 0
 
-  /** The same with `room` units of 8 bytes that are there, where place 0 has the number `first`. */
+  /** The extension header within the `room` units of 8 bytes that are present. Place 0 has the number `first`. */
   def within(place: Int, room: UInt, first: UInt): Extension = {
     val out = Wire(new Extension)
     val may = Seq(eightsMay, true.B, authenticationMay)
@@ -61,7 +61,7 @@ object ExtensionBytes {
   def apply(place: Int, following: UInt, length: UInt, offset: UInt): ExtensionBytes = {
     val out = Wire(new ExtensionBytes)
     val eights = length(3, 0) +& (place + 1).U
-    val words = length(4, 1) +& (place + 1).U // of AH: 4 bytes each, 2 more than the field says, which must be even
+    val words = length(4, 1) +& (place + 1).U // AH has 4 (field + 2) bytes; the field must be even
     out.following := NextHeader.ip6(following)
     out.eightsEnd := eights(3, 0)
     out.eightsMay := length(7, 4) === 0.U && !eights(4)
@@ -73,13 +73,13 @@ object ExtensionBytes {
   }
 }
 
-/** An extension header at one place, of whatever form it turns out to be. */
+/** An extension header at one place, for each form that it may have. */
 class Extension extends Bundle {
   val following = new NextHeader
-  val later = Bool() // of a fragment header: nothing is known of what follows
-  val fits = UInt(NextHeader.Forms.W) // it lies wholly in the window
-  val behind = Vec(NextHeader.Forms, UInt((Extension.Places + 1).W)) // the place behind it, one hot
-  val number = Vec(NextHeader.Forms, UInt(4.W)) // the same place by its number
+  val later = Bool() // of a fragment header: what follows is not known
+  val fits = UInt(NextHeader.Forms.W) // it lies wholly within the window
+  val behind = Vec(NextHeader.Forms, UInt((Extension.Places + 1).W)) // the place after it, one hot
+  val number = Vec(NextHeader.Forms, UInt(4.W)) // the same place as a number
 
   def named(form: Int): UInt = {
     val asFragment = Mux(later, NextHeader.none, following)
@@ -89,24 +89,25 @@ class Extension extends Bundle {
 
 object Extension {
 
-  /** Places at which one can begin: 74 bytes are behind an IPv6 header without tags, each has at least 8. */
+  /** Number of places at which one can begin: 74 bytes follow an IPv6 header without tags, and each has at least 8. */
   val Places = 9
 }
 
-/** State of the walk over IPv6 extension headers (RFC 8200 section 4).
+/** Holds the state of the walk over IPv6 extension headers (RFC 8200 section 4).
   *
-  * All of them are multiples of 8 bytes, AH too (RFC 4302 section 3.3.3.2.1), so there are nine places at which one can begin. What each
-  * would say is known before the walk ([[Extension]]). The state is one hot in places and forms together and names only headers that lie wholly in the
-  * window, so a step is sums of products and nothing else: where the header leads, what it names, and both with what fits there. Three levels of logic.
+  * All of them are multiples of 8 bytes, AH too (RFC 4302 section 3.3.3.2.1), so there are nine places at which one can begin. Each place is decoded before
+  * the walk ([[Extension]]). The state is one hot over places and forms together, and names only headers that lie wholly in the window.
+  * So a step is only sums of products: the place after the header, the next header's type, and both with what fits there. Three levels of logic.
   */
 class Walk extends Bundle {
+  // The header that the next step passes; none if the walk has ended.
   val at =
-    Vec(NextHeader.Forms, UInt(Extension.Places.W)) // the header that the next step passes; none if the walk has ended
-  val transport = UInt((Extension.Places + 1).W) // of a TCP or UDP header, where the walk has found one
+    Vec(NextHeader.Forms, UInt(Extension.Places.W))
+  val transport = UInt((Extension.Places + 1).W) // place of a TCP or UDP header, if the walk has found one
   val tcp, udp = Bool()
   val last = UInt(Extension.Places.W) // the last header that was passed; none if none was
 
-  /** One header further, if one is there. */
+  /** Advances by one header, if there is one. */
   def step(all: Seq[Extension]): Walk = {
     val next = Wire(new Walk)
     val named = namedBy(all)
@@ -126,11 +127,11 @@ class Walk extends Bundle {
     next
   }
 
-  /** A last step. `numbers`: those of all places. */
+  /** The last step. `numbers` are those of all places. */
   def end(all: Seq[Extension], numbers: Seq[UInt]): WalkEnd = {
     val out = Wire(new WalkEnd)
     val named = namedBy(all)
-    // Before this step or with it, and only where there is one: so two sums are one.
+    // The transport header is found before this step or in it, never in both. So one OR joins the two selections.
     out.transport := Mux1H(transport, numbers) | Mux1H(headers(all).map { case (here, _, form, each) =>
       here -> each.number(form)
     })
@@ -148,7 +149,7 @@ class Walk extends Bundle {
   private def passes: Bool = at.asUInt.orR
 }
 
-/** Where a walk has ended: numbers of places. `transport` counts with `tcp` or `udp` alone, `last` where a header was passed. */
+/** The end of a walk, as numbers of places. `transport` is valid with `tcp` or `udp`, `last` if a header was passed. */
 class WalkEnd extends Bundle {
   val transport, last = UInt(4.W)
   val tcp, udp = Bool()
@@ -156,7 +157,7 @@ class WalkEnd extends Bundle {
 
 object Walk {
 
-  /** At the header behind the fixed one, which the fixed one calls `kind`. */
+  /** Starts at the header after the fixed one. `kind` is the fixed header's next-header field. */
   def start(kind: NextHeader, first: Extension): Walk = {
     val out = WireDefault(0.U.asTypeOf(new Walk))
     for (form <- out.at.indices) out.at(form) := kind.forms(form) && first.fits(form)
