@@ -14,9 +14,9 @@ static u64 squareRoot(u128 x) {
   return root;
 }
 
-// 2^(-1/2), 2^(-1/4) .. 2^(-1/1024) as U2.62 by square roots, multiplied as the bits of i say. Ten truncations lose
-// less than 2^-57, and no entry lies that near to a rounding edge: the test compares all 1024 with whole powers in big
-// integers.
+// Square roots give 2^(-1/2), 2^(-1/4) .. 2^(-1/1024) as U2.62. Each entry is the product of those that the bits of i
+// select. Ten truncations lose less than 2^-57, and no entry lies so close to a rounding edge. The test compares all
+// 1024 entries with exact powers in big integers.
 static std::array<u32, 1 << IdleFrac> makeRom() {
   constexpr int frac = 62;
   u64 power[IdleFrac];  // power[k] = 2^(-2^k/1024)

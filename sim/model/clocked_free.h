@@ -1,7 +1,8 @@
-// Where free cells are, clock by clock: FreeList.scala, ChainBank.scala and the few that each input holds ready
-// (Ingress.scala). Cells are alike here, only their number counts.
+// The free cells, cycle by cycle: FreeList.scala, ChainBank.scala and the cells that each input holds ready
+// (Ingress.scala). The model counts cells and does not name them.
 //
-// Matters when cells run out: a freed chain passes two clocks of banks, waits for its turn, and comes one cell a clock.
+// This matters when cells run out. A freed chain needs two cycles to pass its bank. It then waits until the chains
+// before it are used, and gives one cell per cycle.
 #pragma once
 
 #include <deque>
@@ -11,25 +12,25 @@
 
 namespace vermilion {
 
-// The arbiter of IngressArbiter.scala: inputs that cannot be stalled go first, each
-// group round robin as Chisel's RRArbiter, the next above the last that was granted, or the first.
+// The arbiter of IngressArbiter.scala. Inputs that cannot be stalled have priority. Within each group it is round-robin
+// like Chisel's RRArbiter: it grants the next requesting input above the last granted one, or else the lowest.
 class InputArbiter {
  public:
   explicit InputArbiter(LaneShape shape) : shape_(shape) {}
-  int next(const std::vector<u8>& asks);  // the input that is granted; -1: none asks
+  int next(const std::vector<u8>& asks);  // the granted input; -1: no input requests
 
  private:
   LaneShape shape_;
-  u32 last_[2] = {};  // of those that cannot be stalled, and of those that can
+  u32 last_[2] = {};  // last grant: [0] cannot be stalled, [1] can be stalled
 };
 
 class ClockedFreeCells {
  public:
-  // As after reset and a while of rest: counted out are only the cells that are held ready.
+  // The state after reset and a quiescent time: all cells are unused, except those that are held ready.
   explicit ClockedFreeCells(LaneShape shape);
-  // For the clock that `clock` ends.
+  // The following calls apply to the cycle that the next call of `clock` ends.
   bool available(u32 input) const { return held_[input] != 0; }
-  bool left() const { return ready_ != 0; }  // for whichever input
+  bool left() const { return ready_ != 0; }  // not yet given to an input
   void take(u32 input) { taken_[input] = 1; }
   void freedByPolicy(u32 cells) { pushed_[0] = cells; }
   void freedByReader(u32 cells) { pushed_[1] = cells; }
@@ -37,8 +38,8 @@ class ClockedFreeCells {
 
  private:
   std::deque<u32> banks_[2], chains_;  // cells of each chain
-  u32 pushed_[2] = {};                 // in this clock; 0: none
-  u32 popped_ = 0;                     // chain read from a bank in the clock before; 0: none
+  u32 pushed_[2] = {};                 // in this cycle; 0: none
+  u32 popped_ = 0;                     // chain read from a bank in the previous cycle; 0: none
   bool turn_ = false;
   u32 unused_, remaining_ = 0, ready_ = timing::CellsReady;
   InputArbiter arbiter_;

@@ -32,7 +32,7 @@ bool ClockedIngress::open() const {
   return std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return in.open; });
 }
 
-// A clock of one input's gather: the cell goes on, the next beat joins one.
+// One cycle of an input's gather: the complete cell moves on, and the next beat is added to a cell.
 void ClockedIngress::gather(Input& in, bool cellTaken) {
   const bool advance = !in.cellValid || cellTaken;
   if (!advance) return;
@@ -61,7 +61,7 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
   ended_++;
 }
 
-// What becomes of the cell that is offered.
+// Decides what happens to the cell that the input offers.
 ClockedIngress::Fate ClockedIngress::fate(u32 input) const {
   const Input& in = inputs_[input];
   const GatheredCell& c = offered(in);
@@ -71,12 +71,12 @@ ClockedIngress::Fate ClockedIngress::fate(u32 input) const {
   const bool cell = cells_.available(input);
   const bool waits = stallable(input) && ((c.first && !placeFree) || (wanted && !cell && cells_.left()));
   const bool stored = wanted && cell;
-  // What cannot be stalled has its turn even if it needs none.
+  // An input that cannot be stalled always requests a grant, even if its cell needs none.
   const bool asks = !stallable(input) || (!waits && !leaveOut && (c.first || c.second || stored));
   return {leaveOut, waits, stored, offers(in) && asks};
 }
 
-// The cell that is offered goes to the buffer and past the parser, if it has its turn or needs none.
+// Passes the offered cell to the buffer and the parser, if it has a grant or needs none.
 bool ClockedIngress::takeCell(u32 input, bool hasTurn) {
   Input& in = inputs_[input];
   const GatheredCell& c = offered(in);
@@ -117,7 +117,7 @@ void ClockedIngress::clock(u64 clock, bool descriptorRoom, std::optional<u32> de
   const int descriptorOf = descriptorRoom ? descriptorArbiter_.next(descriptors_) : -1;
   for (u32 i = 0; i < shape_.inputs; i++) {
     Input& in = inputs_[i];
-    // A place that becomes free in this clock can be had in the next.
+    // A place that becomes free in this cycle can be used in the next one.
     const bool taken = takeCell(i, turn == static_cast<int>(i));
     in.places -= descriptorTaken == i;
     if (descriptorOf == static_cast<int>(i)) {
@@ -125,7 +125,7 @@ void ClockedIngress::clock(u64 clock, bool descriptorRoom, std::optional<u32> de
       in.finished.pop_front();
       in.headers.pop_front();
     }
-    const bool room = !in.kept;  // behind gather
+    const bool room = !in.kept;  // for the cell from gather
     if (taken) {
       in.kept.reset();
     } else if (room && in.cellValid) {

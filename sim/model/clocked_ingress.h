@@ -1,13 +1,15 @@
-// The inputs of a lane clock by clock: CellGather.scala, Ingress.scala and IngressArbiter.scala.
+// The inputs of a lane, cycle by cycle: CellGather.scala, Ingress.scala and IngressArbiter.scala.
 //
-//   frames -> beats -> cells, each with its turn and, unless none is free, a cell of the buffer -> one descriptor a frame, when its headers are parsed
+//   frames -> beats -> cells -> one descriptor per frame, when its headers are parsed
 //
-// A turn is one at the write port and at the parser; a frame's first two cells have it even if no cell is free for them.
+// The arbiter grants each cell the write port and the parser for one cycle. A cell also takes a cell of the buffer, if
+// one is free. A frame's first two cells need the grant even if no cell is free for them.
 //
-// A frame of an input that cannot be stalled is lost where its first cell finds no place for its descriptor; it has no beat that
-// waits. An input that can be stalled waits for a place, for its turn and for a cell. There is no reset here.
+// An input that cannot be stalled has no stalled beats. It loses a frame if the frame's first cell finds no place for
+// its descriptor. An input that can be stalled waits for a place, for its grant and for a cell. The model has no reset.
 //
-// No bytes: a frame is its length and its headers. Frames that come while others are on an input wait there.
+// The model holds no bytes: a frame is its length and its headers. Frames that arrive while another one is being
+// received wait at their input.
 #pragma once
 
 #include <deque>
@@ -20,7 +22,7 @@
 
 namespace vermilion {
 
-// A frame that is in; queue and colour are the decision's.
+// A frame that has been received. The decision sets queue and colour.
 struct ClockedPacket {
   u64 id = 0;
   Headers headers{};
@@ -33,17 +35,18 @@ class ClockedIngress {
  public:
   ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, ClockedFreeCells& cells);
 
-  // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
+  // Frame `id` arrives at an input, after those that wait there. Its first beat can come in the next cycle.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad);
-  // `descriptorRoom`: a descriptor can be chosen in this clock; `descriptorTaken`: the policy pipeline takes one of this input.
+  // `descriptorRoom`: a descriptor can be chosen in this cycle.
+  // `descriptorTaken`: the input from which the policy pipeline takes a descriptor.
   void clock(u64 clock, bool descriptorRoom, std::optional<u32> descriptorTaken);
 
-  // What the clock brought.
+  // Results of the cycle.
   const std::optional<ClockedPacket>& descriptor() const { return descriptor_; }
   const std::vector<ClockedPacket>& lost() const { return lost_; }
-  u32 ended() const { return ended_; }  // frames whose last beat came in
+  u32 ended() const { return ended_; }  // frames whose last beat was received
 
-  bool waiting() const;  // frames or beats have not come in yet
+  bool waiting() const;  // frames or beats are not yet received
   std::size_t waiting(u32 input) const { return inputs_[input].frames.size(); }
   bool open() const;  // between a frame's first and last beat
 
@@ -59,25 +62,25 @@ class ClockedIngress {
     bool first = false, second = false, last = false;
   };
   struct Input {
-    std::deque<Coming> frames;         // on the wire; the first may be partly in
-    std::deque<ClockedPacket> inside;  // all beats in, not yet a descriptor
+    std::deque<Coming> frames;         // on the wire; the first may be partly received
+    std::deque<ClockedPacket> inside;  // all beats received, no descriptor yet
     u32 slot = 0, cellIndex = 0, length = 0, taken = 0;
     bool cellValid = false, stopped = false, leavingOut = false;
     GatheredCell cell;
-    std::optional<GatheredCell> kept;  // came before it, where the input can be stalled: stream/SkidBuffer.scala
-    u32 places = 0;                    // for descriptors, taken
+    std::optional<GatheredCell> kept;  // older than `cell`, where the input can be stalled: stream/SkidBuffer.scala
+    u32 places = 0;                    // for descriptors, occupied
     std::deque<ClockedPacket> finished;
-    std::deque<u64> headers;  // clocks at which they stand in the queue
+    std::deque<u64> headers;  // cycles in which they are in the queue
     bool open = false;
   };
   void gather(Input& in, bool cellTaken);
   struct Fate {
-    bool leaveOut, waits, stored, asks;  // waits: for a place or a cell; asks: for its turn
+    bool leaveOut, waits, stored, asks;  // waits: for a place or a cell; asks: requests a grant
   };
   static bool offers(const Input& in) { return in.kept || in.cellValid; }
   static const GatheredCell& offered(const Input& in) { return in.kept ? *in.kept : in.cell; }
   Fate fate(u32 input) const;
-  bool takeCell(u32 input, bool hasTurn);  // false: it waits
+  bool takeCell(u32 input, bool hasTurn);  // false: the cell waits
   bool stallable(u32 input) const { return (shape_.stallable >> input & 1) != 0; }
 
   LaneShape shape_;

@@ -18,7 +18,7 @@ ClockedVictims::ClockedVictims(const VictimShape& shape)
       queues_(shape.queues),
       lists_(std::size_t{shape.indexed} * shape.distances * Slots) {}
 
-// s1 and s2: the bitmap as all writes of the clocks before have left it.
+// s1 and s2: the bitmap after all writes of previous cycles.
 void ClockedVictims::findLowest(Stage& s1) const {
   s1.ranks = {};
   if (!s1.valid || s1.arrival.queue >= shape_.indexed) return;
@@ -37,7 +37,7 @@ void ClockedVictims::findLowest(Stage& s1) const {
   }
 }
 
-// Of equals the oldest, which stands last.
+// Of equal ranks it selects the oldest, which is last in the window.
 void ClockedVictims::findInWindow(Stage& s1, u32 mildest) const {
   const Queue& queue = queues_[s1.arrival.queue];
   Rank& rank = s1.ranks[0];
@@ -57,7 +57,7 @@ std::optional<u32> ClockedVictims::pops() const {
   return hasVictim_ && !s5_.tail() ? s5_.candidate : std::nullopt;
 }
 
-// What the pop in s5 leaves in front of the list; the packet of s5 has been pushed.
+// The front of the list after the pop in s5. The packet of s5 is already pushed.
 std::optional<u32> ClockedVictims::left(std::size_t list) const {
   const std::deque<u32>& l = lists_[list];
   check(!l.empty() && l.front() == *pops(), "not a list's first packet is popped");
@@ -93,7 +93,7 @@ void ClockedVictims::push(u32 cell) {
   queues_[p.arrival.queue].bitmap[rankSlot(p.arrival)] |= u64{1} << p.arrival.distance;
 }
 
-// The packet in s5 comes into its body.
+// The packet in s5 enters its queue's body.
 void ClockedVictims::enqueue() {
   const u32 cell = s5_.arrival.cell;
   Queue& queue = queues_[s5_.arrival.queue];
@@ -108,7 +108,7 @@ void ClockedVictims::enqueue() {
   queue.behind += 1 - decided_.evicted;
 }
 
-// Requests of places: all events of the clock see their queues as the clocks before have left them.
+// Requests of places: all events of the cycle see their queues as of the end of the previous cycle.
 void ClockedVictims::serve() {
   std::optional<u32> asks, asksAgain;
   if (decided_.enqueued && queues_[s5_.arrival.queue].heldOrAsked < shape_.places) asks = s5_.arrival.queue;
@@ -116,7 +116,7 @@ void ClockedVictims::serve() {
   if (t2_ && queues_[*t2_].body.size() + voided > queues_[*t2_].asked) asksAgain = t2_;
   if (p4_.valid) {
     const bool ahead = p5_.cell && p5_.queue == p4_.queue;
-    if (queues_[p4_.queue].body.size() > ahead) p4_.cell = 0;  // who it is, is known behind what s5 does
+    if (queues_[p4_.queue].body.size() > ahead) p4_.cell = 0;  // placeholder: clock() sets the packet after s5
   }
   Service p3{};
   const bool ofEnqueued = !byEnqueued_.empty() && !(takensTurn_ && !byTaken_.empty());
@@ -151,7 +151,7 @@ void ClockedVictims::clock(const std::optional<VictimArrival>& ahead, const std:
   findLowest(s1_);
   serve();
 
-  // s3: the heads as they stood, then the push, then what the pop leaves
+  // s3: reads the lists' heads, then applies the push, then the pop
   if (s3_.valid && !s3_.tail()) readHeads();
   if (decided_.enqueued) enqueue();
   if (s3_.valid && !s3_.tail()) correctHeads();
@@ -194,7 +194,7 @@ void ClockedVictims::correctHeads() {
     if (s3_.ranks[i].found && popsFrom(listOf(s3_, s3_.ranks[i]))) s3_.heads[i] = left(listOf(s3_, s3_.ranks[i]));
 }
 
-// A packet moves to the head, or evicted.
+// Removes from its body a packet that becomes head of line or is evicted.
 void ClockedVictims::leaveBody(u32 cell) {
   std::deque<u32>& body = queues_[packets_[cell].arrival.queue].body;
   const auto place = std::find(body.begin(), body.end(), cell);
@@ -204,7 +204,7 @@ void ClockedVictims::leaveBody(u32 cell) {
   packets_[cell].left = true;
 }
 
-// What the ports show in the next clock.
+// Sets the ports of the next cycle.
 void ClockedVictims::show() {
   ports_ = {};
   if (s5_.valid) {

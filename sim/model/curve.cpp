@@ -2,7 +2,7 @@
 
 namespace vermilion {
 
-// Over a segment from `th` on: base r + (b1 + z) y.
+// p in a segment that starts at `th`: base r + (b1 + z) y.
 static u64 segment(u64 avg, u32 th, VmScaled inv, u32 ratio, u64 base, u64 b1, VmScaled b2) {
   const u64 distance = avg - (u64{th} << AvgFrac);
   const u64 y =

@@ -14,8 +14,8 @@
 //   z = ((a - th) m) >> s                U1.32, saturating at 1.0
 //   t = b1 + z                           U1.32, saturating at 1.0
 //   p = ((base r) >> 12) + ((y t) >> 24) U1.32, saturating at 1.0
-// Every shift truncates. With exact tables and r = 1 p is below the real curve by less than 3 2^-24; the tables' own error is the
-// host's.
+// Every shift truncates. With exact register values and r = 1, p is below the real curve by less than 3 2^-24. The host
+// determines the error of the register values.
 #pragma once
 
 #include "config.h"
@@ -30,7 +30,7 @@ struct CurveValue {
 
 CurveValue curveProbability(const VmCurve& curve, u64 avg, u32 ratio);
 
-// r of a packet of `lenBytes` bytes; RatioOne where a queue does not weight.
+// r of a packet of `lenBytes` bytes. RatioOne if the queue does not weight by size.
 u32 sizeRatio(u32 lenBytes, VmScaled size);
 
 }  // namespace vermilion

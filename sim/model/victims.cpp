@@ -5,7 +5,7 @@
 
 namespace vermilion {
 
-// The packet of the queue that may lose and has the least rank, or the list's end.
+// The candidate of the queue with the lowest rank, or the list's end.
 Victims::Place Victims::victimOf(const VictimArrival& arrival) {
   std::list<Packet>& queue = queues_[arrival.queue];
   const u32 mildest = WorstColour - (arrival.byColour ? worstColour(arrival.colour) : 0);
@@ -14,7 +14,7 @@ Victims::Place Victims::victimOf(const VictimArrival& arrival) {
       arrival.queue >= shape_.indexed ? 0 : queue.size() - std::min<std::size_t>(queue.size(), shape_.places);
   if (arrival.last != 0) behind = std::min<std::size_t>(behind, arrival.last);
   auto victim = queue.end();
-  // From the newest on; of equal ones the last that is seen, which is the oldest.
+  // From the newest to the oldest. Of equal ranks it selects the last one, which is the oldest.
   for (auto p = queue.end(); behind != 0; behind--) {
     --p;
     if (p->marked || rankSlot(p->arrival) > mildest) continue;
@@ -24,7 +24,7 @@ Victims::Place Victims::victimOf(const VictimArrival& arrival) {
   return victim;
 }
 
-// Who pays: a queued packet, or the arriving one.
+// Drops or marks one packet: a queued one, or the arriving one.
 VictimOutcome Victims::pushOut(const VictimArrival& arrival) {
   VictimOutcome outcome{};
   std::list<Packet>& queue = queues_[arrival.queue];

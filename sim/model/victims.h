@@ -1,11 +1,15 @@
-// DDRED's rule by itself (docs/distance-drops.md): who goes when a packet must go, one operation after the other, by looking at every
-// queued packet. What VictimPipeline.scala does when its operations do not overlap; clocked_victims.h says what it does when they do.
+// DDRED's rule alone (docs/distance-drops.md): selects the victim by comparing all queued packets, one operation after
+// the other. VictimPipeline.scala gives the same results if its operations do not overlap. clocked_victims.h describes
+// what happens if they do.
 //
-// A push-out's victim is the queued packet with the smallest distance; of equal ones that of the worst class, then the oldest.
-// The class is the colour where the switch byColour is set, else 0 for all; with it only packets of the arriving one's colour
-// or a worse one may lose. The arriving packet loses if its distance is smaller, or if nobody else may. A queue's first `places` packets may not:
-// they are the scheduler's already. With last = n (the tail-drop form) only the last n of the others may lose, of those that came in that form, and with
-// asLong none that is shorter than the arriving one, which then loses itself. With mayMark, a loser that is ECT stays and is marked CE, and is no candidate any more.
+//   - The victim is the queued packet with the smallest distance. Of equal distances it is one of the worst class, then
+//     the oldest. The class is the colour if the switch byColour is set, else 0 for all packets.
+//   - With byColour, only packets of the arriving packet's colour or a worse one can be the victim.
+//   - The arriving packet itself is dropped if its distance is smaller than the victim's, or if there is no candidate.
+//   - A queue's first `places` packets are not candidates: they belong to the scheduler.
+//   - With last = n (the tail-drop form), only the last n of the others are candidates, and only those that arrived in
+//     that form. With asLong, if the victim is shorter than the arriving packet, the arriving one is dropped.
+//   - With mayMark, an ECT packet is marked CE instead of dropped. A marked packet is no longer a candidate.
 #pragma once
 
 #include <list>
@@ -22,23 +26,23 @@ struct VictimArrival {
   bool ect;
   u32 action;
   bool byColour, mayMark;
-  u32 last = 0;  // tail-drop form: only so many of the last packets may lose; 0: RED form
+  u32 last = 0;  // tail-drop form: only this many of the last packets are candidates; 0: RED form
   bool asLong = false;
 };
 
 struct VictimOutcome {
   bool enqueued, marked, stale, evicted,
-      victimMarked;  // stale: the arriving packet is dropped as every packet of the search had left; never here
-  u32 cell, lenBytes, colour, distance;  // of the victim, where evicted or victimMarked
+      victimMarked;  // stale: the selected packet had already left; never in this model
+  u32 cell, lenBytes, colour, distance;  // of the victim, if evicted or victimMarked
 };
 
-// As VictimParams.scala: only queues below `indexed` hold push-outs.
+// As VictimParams.scala: only queues below `indexed` have push-outs.
 struct VictimShape {
   u32 queues = 16, cells = 4096, indexed = 16, distances = 64;
   u32 places = 4;
 };
 
-// Rank slot: 0 is the worst class and goes first.
+// Rank slot: 0 is the worst class, which is selected first.
 constexpr u32 WorstColour = 2;
 inline u32 worstColour(u32 colour) {
   return colour > WorstColour ? WorstColour : colour;
