@@ -27,12 +27,12 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update != 0;
   if (shape.victims == 0) return;
-  // Names are given out from 0 on, so its records grow with the packets that are queued at once.
+  // Names are assigned from 0 on, so the records of victims_ grow with the largest number of queued packets.
   victims_.emplace(
       VictimShape{config.queue_count, 0, std::min(shape.victims, config.queue_count), 64, shape.headPlaces()});
 }
 
-// A packet, or else a refresh.
+// Fills the cycle's slot: with a packet, or else with a refresh.
 void ClockedLane::takeSlot() {
   Deciding d{};
   d.clock = clock_ + timing::Lookup;
@@ -55,7 +55,7 @@ void ClockedLane::takeSlot() {
   marking_.push_back(d);
 }
 
-// Averages see its queue.
+// Queue state lookup, averages and curve.
 void ClockedLane::observe() {
   if (marking_.empty() || marking_.front().clock != clock_) return;
   Deciding& d = marking_.front();
@@ -82,7 +82,7 @@ void ClockedLane::observe() {
   marking_.pop_front();
 }
 
-// Policy has spoken.
+// Makes the provisional verdict.
 void ClockedLane::rule() {
   provisional_.reset();
   if (deciding_.empty() || deciding_.front().clock + timing::Verdict != clock_) return;
@@ -96,7 +96,7 @@ void ClockedLane::rule() {
     s.pushOut = shape_.victims != 0 && pushesOut(profiles_[seen.queue], provisionalVerdict);
     if (s.pushOut || admits(provisionalVerdict)) view_.reserved(seen);
     if (victims_) {
-      // A name rests for longer than a packet that has gone is spoken of.
+      // A free name stays unused for longer than any stage refers to a packet that has left.
       if (names_.size() < 64) names_.push_back(nameCount_++);
       s.name = names_.front();
       names_.pop_front();
@@ -106,7 +106,8 @@ void ClockedLane::rule() {
   settling_.push_back(s);
 }
 
-// It is known what became of it: its packet is in its queue's body; without the victim search it is listed in the next clock. Or its cells go back.
+// Applies the final outcome of a packet. It enters its queue's body (without the victim search, its queue in the next
+// cycle), or its cells are freed.
 void ClockedLane::settle() {
   const u64 settling = timing::settling(shape_.victims);
   if (settling_.empty() || settling_.front().clock + settling != clock_) return;
@@ -123,7 +124,7 @@ void ClockedLane::settle() {
   settling_.pop_front();
 }
 
-// What became of a packet, also for the trace.
+// The final outcome of a packet, also for the trace.
 VictimOutcome ClockedLane::outcomeOf(const Settling& s) {
   const u32 provisionalVerdict = s.decision.verdict, queue = s.deciding.seen.queue;
   VictimOutcome outcome{};
@@ -136,7 +137,7 @@ VictimOutcome ClockedLane::outcomeOf(const Settling& s) {
   return outcome;
 }
 
-// The backlogs that later packets see.
+// Updates the backlogs that later packets see.
 void ClockedLane::count(const Settling& s, const VictimOutcome& outcome) {
   const Arrival& a = s.deciding.seen;
   if (outcome.enqueued) view_.admitted(s.deciding.clock, a);
@@ -145,7 +146,7 @@ void ClockedLane::count(const Settling& s, const VictimOutcome& outcome) {
     view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
 }
 
-// Where the packet and its cells go.
+// Puts the packet into its queue or body, or frees its cells.
 void ClockedLane::list(const Settling& s, const VictimOutcome& outcome) {
   if (victims_) {
     if (!outcome.enqueued) names_.push_back(s.name);
@@ -157,7 +158,7 @@ void ClockedLane::list(const Settling& s, const VictimOutcome& outcome) {
   }
 }
 
-// A packet that goes from its queue's body to the head is listed in the next clock.
+// A packet that becomes head of line enters the scheduler's queue in the next cycle.
 void ClockedLane::makeHead() {
   if (!victims_ || !victims_->ports().newHead) return;
   std::deque<Leaving>& body = bodies_[victims_->ports().newHead->queue];
@@ -165,7 +166,7 @@ void ClockedLane::makeHead() {
   body.pop_front();
 }
 
-// The victim is found in its queue's body; if evicted it is removed from there.
+// Finds the victim in its queue's body and, if it is evicted, removes it.
 u64 ClockedLane::removeVictim(u32 queue, const VictimOutcome& outcome) {
   auto& packets = bodies_[queue];
   const auto victim =
@@ -178,14 +179,14 @@ u64 ClockedLane::removeVictim(u32 queue, const VictimOutcome& outcome) {
   return id;
 }
 
-// The queues' part of the victim search, at the end of a clock.
+// Steps the victim search, at the end of a cycle.
 void ClockedLane::pushOut(int taken) {
   std::optional<u32> from;
   if (taken >= 0) {
     from = static_cast<u32>(taken);
     names_.push_back(taken_->name);
   }
-  // Whose verdict is near: its search begins.
+  // The search of a packet begins SearchAhead cycles before its verdict.
   std::optional<VictimArrival> ahead;
   for (const Deciding& d : deciding_)
     if (!d.refresh && d.clock + timing::Verdict == clock_ + timing::SearchAhead)
@@ -193,7 +194,7 @@ void ClockedLane::pushOut(int taken) {
   victims_->clock(ahead, provisional_, from);
 }
 
-// PacketReader, HeaderRewrite and Serializer, from the way out backwards.
+// PacketReader, HeaderRewrite and Serializer, from the output upstream.
 void ClockedLane::transmit() {
   const bool lastBeat = sendLeft_ <= shape_.beatBytes;
   const bool sendReady = sending_.bytes == 0 || lastBeat;
@@ -248,7 +249,7 @@ void ClockedLane::clock(u64 now) {
   makeHead();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
-  // What changes below is seen in the next clock.
+  // The changes below are visible in the next cycle.
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
   const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);

@@ -1,14 +1,18 @@
-// A whole lane clock by clock, from frames on its inputs to frames on the wire: the decisions of decide.h, the numbers
-// of the RTL's pipelines (timing.h), and no bytes. It gives the RTL's decisions, departures and their times.
+// A whole lane cycle by cycle, from frames on its inputs to frames on the wire. It uses the decisions of decide.h and
+// the pipeline latencies of the RTL (timing.h), and holds no bytes. It gives the RTL's decisions, departures and their
+// times.
 //
-//   frames -> beats -> cells -> descriptors -> one decision a slot -> queues -> scheduler -> reader -> rewrite -> beats out
+//   frames -> beats -> cells -> descriptors -> one decision per slot -> queues -> scheduler -> reader -> rewrite ->
+//   beats
 //
-// A descriptor takes a slot and is marked; `timing::Lookup` clocks later averages see its queue, and its verdict falls
-// `timing::Verdict` clocks behind that, where the RTL's pipeline ends. What each sees of the packets before
-// it is pipeline_view.h. Where the victim search is built, it takes 3 cycles more until the victim is known (clocked_victims.h): a decision
-// is shown then, and a packet can be sent 2 clocks later than without, 1 if it joins behind another.
+// A descriptor takes a slot and is marked. Its queue state lookup comes `timing::Lookup` cycles after the slot. Its
+// verdict comes `timing::Verdict` cycles after the lookup, where the RTL's pipeline ends. pipeline_view.h defines what
+// each packet sees of the packets before it.
 //
-// Frames that come while others are on an input wait there. The output is always ready.
+// In builds with the victim search, the victim is known 3 cycles after the verdict (clocked_victims.h), and the
+// decision is shown then. The scheduler can choose the packet 6 cycles later than without the search.
+//
+// Frames that arrive while another one is being received wait at their input. The output is always ready.
 #pragma once
 
 #include <deque>
@@ -29,7 +33,7 @@ namespace vermilion {
 
 class ClockedLane {
  public:
-  // A decision, or averages refreshed at a departure (no packet; then `decision` and `mark` are empty).
+  // A decision, or a refresh of averages at a departure (no packet: `decision` and `mark` are empty).
   struct Decided {
     u64 id;
     u32 input;
@@ -39,7 +43,7 @@ class ClockedLane {
     u64 averages[Colours];
     VmMark mark;
     PushOut pushOut;
-    u64 victim;  // who was evicted or marked in this one's stead
+    u64 victim;  // the packet that was evicted or marked in place of this one
   };
   struct Departed {
     u64 id, time;
@@ -49,29 +53,29 @@ class ClockedLane {
     u32 input, lenBytes;
   };
 
-  // Copies `config`, which is in force from lane time `configuredNs` on.
+  // Copies `config`. It takes effect at lane time `configuredNs`.
   ClockedLane(const VmConfig& config, LaneShape shape, u64 configuredNs = 0);
 
-  // Frame `id` comes on an input, behind those that wait there; its first beat can be in the next clock.
+  // Frame `id` arrives at an input, after those that wait there. Its first beat can come in the next cycle.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad = false) {
     ingress_.arrive(input, id, frame, lenBytes, bad);
   }
   void clock(u64 now);
 
-  // What the clock brought; each goes away with the next.
+  // Results of the cycle, valid until the next call of `clock`.
   const std::optional<Decided>& decided() const { return decided_; }
   const std::optional<Departed>& departed() const { return departed_; }
-  const std::vector<Lost>& lost() const { return lost_; }   // frames that inputs left out
-  const std::optional<u64>& sent() const { return sent_; }  // this frame's last beat is out
+  const std::vector<Lost>& lost() const { return lost_; }   // frames that inputs dropped
+  const std::optional<u64>& sent() const { return sent_; }  // the frame whose last beat was sent
 
-  bool waiting() const { return ingress_.waiting(); }  // frames or beats have not come in yet
+  bool waiting() const { return ingress_.waiting(); }  // frames or beats are not yet received
   std::size_t waiting(u32 input) const { return ingress_.waiting(input); }
-  bool busy() const { return busy_; }  // in that clock: as the RTL's port
+  bool busy() const { return busy_; }  // in that cycle: the RTL's port `busy`
   bool wake(u64& ns) const { return scheduler_.wake(now_, ns); }
 
  private:
   using Packet = ClockedPacket;
-  // In the pipeline; `clock` is that in which its queue is looked up, `Lookup` clocks behind its slot.
+  // A packet in the pipeline. `clock` is the cycle of its queue state lookup, `Lookup` cycles after its slot.
   struct Deciding {
     u64 clock;
     Packet packet;
@@ -81,7 +85,7 @@ class ClockedLane {
     u64 averages[Colours];
     bool refresh;
   };
-  // It has its provisional verdict; `clock` is that of the verdict.
+  // A packet with its provisional verdict. `clock` is the cycle of that verdict.
   struct Settling {
     u64 clock;
     Deciding deciding;
@@ -93,7 +97,7 @@ class ClockedLane {
     Packet packet;
     u32 name = 0;
   };
-  // A cell on its way out; `bytes` 0: none.
+  // A cell on the egress path. `bytes` 0: none.
   struct OutCell {
     u32 bytes = 0;
     bool last = false;
@@ -125,20 +129,20 @@ class ClockedLane {
   u64 clock_ = 0, now_ = 0, before_ = 0;
 
   std::deque<Packet> descriptorQueue_;
-  u64 frames_ = 0;  // last beat in, descriptor not yet taken
+  u64 frames_ = 0;  // last beat received, descriptor not yet taken
   std::deque<Packet> refreshes_;
   std::deque<Deciding> marking_, deciding_;
   std::deque<Settling> settling_;
 
   std::optional<ClockedVictims> victims_;
-  std::optional<VictimArrival> provisional_;  // in this clock
-  std::deque<u32> names_;                     // free ones, the longest free first
+  std::optional<VictimArrival> provisional_;  // in this cycle
+  std::deque<u32> names_;                     // free names, the longest free first
   u32 nameCount_ = 0;
 
   std::vector<std::deque<Leaving>> queues_, bodies_;  // with the victim search: the heads; the bodies
   std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
-  u32 aheadCells_ = 0;  // chosen and not yet with the reader
+  u32 aheadCells_ = 0;  // chosen, and the reader has not taken them yet
 
   bool reading_ = false;
   u32 readLeft_ = 0;  // cells of the packet being read, this one included

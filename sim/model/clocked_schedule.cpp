@@ -17,7 +17,7 @@ ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs)
   }
 }
 
-// Of the list that may be served: the highest that is not empty.
+// The level that may be served: that of the highest list that is not empty.
 u32 ClockedScheduler::level() const {
   if (shaper_.charging()) return settleLevel_;
   for (u32 i = 0; i < Levels; i++)
@@ -25,7 +25,7 @@ u32 ClockedScheduler::level() const {
   return Round;
 }
 
-// The queue that the take of the clock before emptied: it falls asleep, or a packet came meanwhile and it is filled again.
+// The queue that the previous cycle's dequeue emptied becomes idle. If a packet has arrived since, it is reactivated.
 std::optional<u32> ClockedScheduler::refill() {
   if (!emptied_) return {};
   Queue& q = queues_[*emptied_];
@@ -33,7 +33,7 @@ std::optional<u32> ClockedScheduler::refill() {
   return q.backlogged ? emptied_ : std::nullopt;
 }
 
-// The queue that was asleep until this packet came.
+// The queue that becomes backlogged with this packet.
 std::optional<u32> ClockedScheduler::awaken(const std::optional<Enqueued>& enqueued) {
   if (!enqueued || queues_[enqueued->queue].backlogged) return {};
   queues_[enqueued->queue].backlogged = true;
@@ -53,7 +53,7 @@ ClockedScheduler::Choice ClockedScheduler::choose(bool room) const {
   return c;
 }
 
-// One queue a clock joins a list or parks, the most urgent first.
+// One queue per cycle is inserted into a list or parks, the most urgent first.
 ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::optional<u32>& becameBacklogged) const {
   if (becameBacklogged) return {Source::Awake, {{*becameBacklogged, 0, true, true, false}}};
   if (!refills_.empty()) return {Source::Refill, {{refills_.front(), 0, true, true, false}}};
@@ -66,12 +66,13 @@ ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::option
   return {};
 }
 
-// The second packet of the queue that is served is fetched in a clock in which that queue stands first, and the one behind it with the take.
+// The successor of the served queue is read in a cycle in which that queue is first. The dequeue reads the packet after
+// the successor.
 void ClockedScheduler::fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued) {
   const std::size_t packets = queues_[c.first].packets.size();
   const bool known = c.level == lastLevel_ && (knowsSecond_ || (arrived_ && c.listed && packets == 2));
   settled_ = !(c.grant && c.more && !known);
-  // A packet that joins behind the only one is the second.
+  // A packet appended to a queue of length one is the successor.
   const bool joins = enqueued && c.listed && enqueued->queue == c.first && packets == 1;
   const bool fetched = c.listed && packets >= (known ? 3 : 2) && c.grant == known;
   knowsSecond_ = !pops && (fetched || (known && !c.grant) || joins);
@@ -79,14 +80,14 @@ void ClockedScheduler::fetchSecond(const Choice& c, bool pops, const std::option
   lastLevel_ = c.level;
 }
 
-// When to come back, for this clock.
+// Whether the scheduler is busy in this cycle.
 bool ClockedScheduler::goesOn(u64 now, const Choice& c, bool changes) const {
   if (!quiet() || changes) return true;
   u64 ns = 0;
   return (c.listed || shaper_.anyParked()) && !wake(now, ns);
 }
 
-// The queue that joins has used up its tokens, and parks in place of the list.
+// The queue that is to be inserted has used up its tokens, and parks instead.
 bool ClockedScheduler::parksInstead() const {
   return joining_ && (joining_->mustPark || (joining_->mayPark && shaper_.shaped(joining_->queue)));
 }
@@ -100,7 +101,7 @@ void ClockedScheduler::take(const Choice& c) {
   if (!c.more) emptied_ = c.first;
 }
 
-// `none`: all lists were empty, so what joins stands first.
+// `none`: all lists were empty, so the inserted queue is first.
 void ClockedScheduler::join(bool parked, bool none) {
   Queue& q = queues_[joining_->queue];
   q.deficit = joining_->deficit + (joining_->add && !parked ? q.quantum : 0);

@@ -1,6 +1,6 @@
-// The queues and the scheduler as the RTL runs them, one call a clock: QueueManager.scala, ServiceLists.scala and
-// Scheduler.scala. Strict priority, then deficit round robin, by lists of active queues and not by their numbers,
-// so that of equals who came first goes first.
+// The queues and the scheduler of the RTL, one call per cycle: QueueManager.scala, ServiceLists.scala and
+// Scheduler.scala. Strict priority, then deficit round robin. Queues of equal priority are served in the order of
+// insertion into their list, not by queue number.
 #pragma once
 
 #include <deque>
@@ -19,11 +19,11 @@ class ClockedScheduler {
   };
   // `configuredNs`: lane time at which the port's shaper was configured.
   explicit ClockedScheduler(const VmConfig& config, u64 configuredNs = 0);
-  // One clock; the number of the queue whose first packet is taken in it, or -1. `enqueued` came in the clock before.
+  // One cycle. Returns the queue from which the scheduler takes a packet, or -1. `enqueued` came in the previous cycle.
   int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
-  // The port `busy` in the clock that was.
+  // The port `busy` in the cycle of the last call of `clock`.
   bool busy() const { return busy_; }
-  // The port `wake` as it stands, when nothing is going on.
+  // The port `wake`, valid while the scheduler is quiescent.
   bool wake(u64 now, u64& ns) const;
 
  private:
@@ -40,13 +40,13 @@ class ClockedScheduler {
     u64 deficit;
     bool add, mayPark, mustPark;
   };
-  struct Choice {  // of a clock: the first queue of the list that may be served
+  struct Choice {  // of a cycle: the first queue of the list that may be served
     u32 level, first, firstBytes;
-    bool listed, more;  // the list has a queue, and that queue a second packet
+    bool listed, more;  // the list holds a queue, and that queue has a successor
     bool mayServe, grant;
   };
   enum class Source : u8 { None, Awake, Refill, Blocked, Release, Uncovered };
-  struct Next {  // who joins in the next clock, and why
+  struct Next {  // the queue that is inserted in the next cycle, and why
     Source from = Source::None;
     std::optional<Joining> joining;
   };
@@ -67,12 +67,13 @@ class ClockedScheduler {
   ClockedQueueShaper shaper_;
   ClockedPortShaper port_;
   std::deque<u32> lists_[Levels], refills_, releases_;
-  std::optional<u32> emptied_;  // by the take of the clock before
+  std::optional<u32> emptied_;  // by the dequeue of the previous cycle
   std::optional<Joining> joining_;
   u32 settleLevel_ = 0;
   bool holdsFirst_ = false, busy_ = false;
-  bool settled_ = true;  // who is first in each list stands since the last clock
-  // Of `lastLevel_`, the list that was served: the packet behind its first has come out of RAM; or its first has, and then of two packets it is known.
+  bool settled_ = true;  // the first queue of each list is unchanged since the previous cycle
+  // Of `lastLevel_`, the list that was served. knowsSecond_: the successor has been read from RAM. arrived_: the first
+  // packet has been read, so of two packets the successor is known.
   bool knowsSecond_ = false, arrived_ = false;
   u32 lastLevel_ = Round;
 };

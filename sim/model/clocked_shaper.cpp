@@ -89,7 +89,8 @@ void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charge
   stepCharge(charge, lenBytes, charged);
 }
 
-// The earliest of all queues that wait, by one look at each in turn. `disturbed`: what waits has changed meanwhile.
+// Finds the earliest of all waiting queues by scanning them one by one. `disturbed`: the set of waiting queues has
+// changed since.
 void ClockedQueueShaper::findEarliest(bool disturbed) {
   if (q2_.valid && q2_.queue == 0) {
     if (whole_) {
@@ -108,7 +109,7 @@ void ClockedQueueShaper::findEarliest(bool disturbed) {
   disturbed1_ = disturbed;
 }
 
-// The queue whose turn comes, and those that leave or join.
+// Steps the scan to the next queue, and applies releases and parking.
 void ClockedQueueShaper::turn(int free, int park, bool mayRelease) {
   q2_ = q1_;
   q2_.waits = q1_.valid && queues_[q1_.queue].parked;
@@ -131,7 +132,7 @@ void ClockedQueueShaper::turn(int free, int park, bool mayRelease) {
   }
 }
 
-// The record of the queue that is charged.
+// Writes the record of the queue that is charged.
 void ClockedQueueShaper::writeCharge(u64 now) {
   s5_ = std::exchange(s4_, stage_ == timing::ChargeCompared ? static_cast<int>(charged_) : -1);
   Queue& q = queues_[charged_];
@@ -146,7 +147,7 @@ void ClockedQueueShaper::writeCharge(u64 now) {
   }
 }
 
-// The charge's next stage, or a new one.
+// Moves the charge to its next stage, or starts a new one.
 void ClockedQueueShaper::stepCharge(int charge, u32 lenBytes, Charged charged) {
   if (charge >= 0) {
     stage_ = 1;

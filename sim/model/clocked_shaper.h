@@ -1,6 +1,6 @@
-// The shapers as the RTL runs them, one call a clock: DueTime.scala, PortShaper.scala and QueueShaper.scala.
+// The shapers of the RTL, one call per cycle: DueTime.scala, PortShaper.scala and QueueShaper.scala.
 //
-// Times are U48.16 ns in serial-number order, so that they may wrap. Outputs belong to the state before `clock`.
+// Times are U48.16 ns in serial-number order, so they may wrap. Outputs belong to the state before `clock`.
 #pragma once
 
 #include <vector>
@@ -11,21 +11,22 @@
 
 namespace vermilion {
 
-// When something may send again, and the bits of the cost that led there: a debt of more bits counts as paid.
+// When a queue or port may send again, and the number of bits of the last cost. A debt of more bits counts as settled.
 struct DueTime {
   u64 next = 0;
   u32 debtBits = 0;
 
   bool paid(u64 now) const;
   u64 wholeNs() const;
-  // After a packet of that cost, from next, but not before now - burst and not behind now.
+  // The state after a packet of that cost. It counts from next, limited to now - burst at the least and now at the
+  // most.
   DueTime charged(u64 now, u64 burstNs, u64 cost) const;
   static DueTime fresh(u64 now, u64 burstNs) { return {(now - burstNs) << ShaperFrac, 0}; }
 };
 
 class ClockedPortShaper {
  public:
-  ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs);  // full then
+  ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs);  // full at that time
   bool open() const;
   bool settled() const { return !(p_[0].valid || p_[1].valid || p_[2].valid || p_[3].valid); }
   u64 due() const { return due_.wholeNs(); }
@@ -47,14 +48,14 @@ class ClockedPortShaper {
 
 class ClockedQueueShaper {
  public:
-  explicit ClockedQueueShaper(u32 queues) : queues_(queues < 2 ? 2 : queues) {}  // its turn is never shorter
+  explicit ClockedQueueShaper(u32 queues) : queues_(queues < 2 ? 2 : queues) {}  // a scan takes at least two cycles
   void configure(u32 queue, VmScaled cost, u64 burstNs);
   bool shaped(u32 queue) const { return queues_[queue].cost.mant != 0; }
 
   bool charging() const { return stage_ != 0; }
   bool blocks() const { return stage_ == timing::ChargeBlocks; }
   bool anyParked() const { return parked_ != 0; }
-  int released(u64 now) const;  // the queue let go in this clock, or -1
+  int released(u64 now) const;  // the queue released in this cycle, or -1
   bool earliest(u64& ns) const;
   struct Charged {
     bool holdsFirst, parks;  // the queue that is charged
@@ -89,7 +90,7 @@ class ClockedQueueShaper {
   u32 stage_ = 0, charged_ = 0, chargedBytes_ = 0;
   DueTime chargedDue_;
   bool chargedPaid_ = false;  // when it was charged
-  int s4_ = -1, s5_ = -1;     // queues whose record is written, and has been written a clock before
+  int s4_ = -1, s5_ = -1;     // queues whose record is being written, and was written one cycle before
   u32 parked_ = 0, q0_ = 0;
   Scanned q1_, q2_;
   DueTime least_, result_;

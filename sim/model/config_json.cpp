@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// What one value of a queue's image has to do with another.
+// Checks that depend on several values of a queue's image.
 void checkQueue(const Object& o, const VmQueue& q) {
   for (std::size_t c = 0; c < Colours; c++)
     if ((q.masks[c] >> c & 1) == 0)
@@ -30,7 +30,7 @@ VmClass classOf(const json& v, const std::string& where, u64 queues) {
   return c;
 }
 
-// Egress `number` of `count`, whose classes may lead to its own queues alone.
+// Reads egress `number` of `count`. Its classes may lead only to its own queues.
 VmEgress egressOf(const Object& o, u64 queues, u64 number, u64 count) {
   VmEgress egress{};
   const auto own = [&](const VmClass& c, const std::string& where) {

@@ -1,6 +1,8 @@
-// The hardware configuration, as JSON: what the host would write to the registers. The form: docs/hardware-configuration.md; a queue's part,
-// which is generated: image_reader.cpp. Whoever writes this file has turned rates and probabilities into the formats. Here only ranges are
-// checked, so that nothing is narrowed in silence. Unknown keys are refused.
+// Reads the hardware configuration, as JSON: the values that the host writes to the registers.
+//
+// docs/hardware-configuration.md describes the format. image_reader.cpp, which is generated, reads the part of a queue.
+// The writer of the file has already converted rates and probabilities to the number formats. This reader checks only
+// ranges, so that no value is narrowed silently, and refuses unknown keys.
 #pragma once
 
 #include <string>

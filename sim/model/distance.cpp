@@ -18,7 +18,7 @@ static bool hasInitial(const Headers& h, const VmDistance& from) {
   return isIp(h) && from.option && h.has_ttl_option && h.initial_ttl >= h.ttl;
 }
 
-// RFC 1112 and 919: 224.0.0.0 and all above; RFC 4291: ff00::/8.
+// RFC 1112 and 919: 224.0.0.0 and above; RFC 4291: ff00::/8.
 static bool toMany(const Headers& h) {
   return h.is_ip4 ? h.dst_addr[0] >= 0xe0000000 : h.dst_addr[3] >> 24 == 0xff;
 }

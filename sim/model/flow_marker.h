@@ -30,7 +30,7 @@ class FlowMarker {
   static constexpr u32 QueueLimit = 1 << 15;
 
   FlowMarker(u32 flows, const u32 seed[4]);
-  // Times in ns, modulo 2^48; queue below QueueLimit.
+  // `time` is in ns, modulo 2^48. `queue` is below QueueLimit.
   VmFlowAnswer step(u64 time, u32 queue, const Headers& h, const VmFlowConfig& c);
 
  private:

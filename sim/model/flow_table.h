@@ -1,5 +1,5 @@
-// Who has which entry: the four-way set-associative table of hw/src/vermilion/flow/FlowTable.scala, one lookup after the
-// other. An entry has a tag and the whole name (the RTL: the rest of it), so a flow never meets another's state.
+// The flow table: four-way set-associative, as hw/src/vermilion/flow/FlowTable.scala, one lookup after the other. An
+// entry holds a tag and the whole name (in the RTL: the rest of the name), so a flow never uses another flow's state.
 //
 //   key    eleven draws of xoshiro128++ from the four words of the seed, first draw lowest: 352 bits
 //   name   328 bits: 0..127 source, ..255 destination (IPv4 in the low 32), ..271 source port, ..287 destination port,
@@ -7,14 +7,17 @@
 //   hash   bit j = parity(name & (key >> j)), a Toeplitz hash (Krawczyk, CRYPTO 1994); its low bits are the set
 //   tag    the three bits of the hash above the set, and 39 bits: bit i = parity of the name's bits i, i + 39, i + 78, ..
 //
-// A lookup is by a packet that needs state: the entry of its set with its tag, made anew where it has aged; else it is given:
-// a free way; one that has aged out; a half-open one (of several the lowest); else there is none and nothing changes. An
-// entry with its tag that has not aged and is another name's gives no state; it takes the packet's tick and count all the
-// same. But a SYN is given an entry with its tag that is half-open.
-// An entry counts the data packets with its tag, to Settled; half-open: fewer. The count goes on in an entry with the same
-// tag, but begins anew in an aged one that was settled, and with a SYN in any that has aged or is half-open.
-// Aged: more ticks than idleAge, or halfOpenAge where half-open, by the looking packet's ages; a tick is 2^22 ns, of 26
-// bits. An age within FutureTicks of the range is a tick that lies ahead (a clock set back), and not aged.
+// A packet that needs state does a lookup. It gets the entry of its set with its tag; an aged entry is cleared first.
+// Otherwise it gets the first of these: a free way; an aged entry; a half-open one (the lowest of several). If there is
+// none, it gets no entry and nothing changes.
+// An entry with the packet's tag that has not aged and has another name gives no state. It still takes the packet's
+// tick and count. Exception: a SYN gets such an entry if it is half-open.
+//
+// An entry counts the data packets with its tag, up to Settled. With fewer it is half-open. The count continues if the
+// new entry has the same tag. It restarts in an aged entry that was settled, and with a SYN in one that is aged or
+// half-open. Aged: more ticks than idleAge (halfOpenAge if half-open) since the entry's last packet, by the ages of the
+// current packet. A tick is 2^22 ns and has 26 bits. An age within FutureTicks of the range is a tick in the future (a
+// clock that was set back), and not aged.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// JSON that is read strictly: every value has a range, an object says which keys it knows, and a refusal names the place, the value and what is legal.
+// Strict JSON reading: every value has a range, and an object lists the keys that it knows. A refusal names the place,
+// the value and the legal range.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +12,7 @@
 
 namespace vermilion {
 
-// One sentence: where, what, what would be right.
+// The message is one sentence: the place, the value and what is legal.
 struct ConfigError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -20,12 +21,12 @@ struct ConfigError : std::runtime_error {
   throw ConfigError(where + ": " + what + ".");
 }
 
-// A value with the way to it.
+// A value with its path.
 class Value {
  public:
   Value(const nlohmann::json& j, std::string where) : j_(j), where_(std::move(where)) {}
 
-  // Switches may be 0 and 1, or false and true.
+  // A switch is 0 or 1, or false or true.
   u64 number(u64 most) const {
     if (j_.is_boolean() && most == 1) return j_.get<bool>();
     if (!j_.is_number_unsigned() || j_.get<u64>() > most)
@@ -43,7 +44,7 @@ class Value {
   std::string where_;
 };
 
-// An object with the way to it.
+// An object with its path.
 class Object {
  public:
   Object(const nlohmann::json& j, std::string where) : j_(j), where_(std::move(where)) {
@@ -81,7 +82,7 @@ class Object {
     const nlohmann::json& values = list(key, size);
     for (std::size_t i = 0; i < size; i++) read(Value(values[i], at(key) + "[" + std::to_string(i) + "]"), i);
   }
-  // Calls `read(object)`; an object that is not there leaves everything 0.
+  // Calls `read(object)` if the object is present. Otherwise all values stay 0.
   template <typename Read>
   void object(const char* key, Read read) const {
     if (has(key)) read(Object(get(key), at(key)));

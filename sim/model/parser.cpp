@@ -11,7 +11,7 @@ constexpr u32 OptionBytes = 4, OptionSearchBytes = 12;
 constexpr u32 PtpType = 0x88f7;  // IEEE 1588 annex F
 constexpr u32 HopByHop = 0, Tcp = 6, Udp = 17, Routing = 43, Fragment = 44, Authentication = 51, Destination = 60;
 
-// The bytes of a frame that may be looked at.
+// The bytes of a frame that the parser may read.
 struct Window {
   const u8* data;
   u32 size;
@@ -28,7 +28,7 @@ void addresses(const Window& w, u32 at, u32 words, Headers& h) {
   }
 }
 
-// `end`: where the packet ends by its IP length.
+// `end`: the packet's end by its IP length.
 void transport(const Window& w, u32 at, u32 end, Headers& h) {
   if ((h.proto != Tcp && h.proto != Udp) || !w.has(at, 4)) return;
   h.has_ports = 1;
@@ -43,7 +43,7 @@ void transport(const Window& w, u32 at, u32 end, Headers& h) {
   h.tcp_payload = headerWords >= 5 && payload < end && (w.size == HeaderWindow || payload < w.size);
 }
 
-// Among `bytes` of options at `at`.
+// Searches `bytes` of options at `at`.
 void ttlOption(const Window& w, u32 at, u32 bytes, u32 type, Headers& h) {
   const u32 end = std::min(bytes, OptionSearchBytes), single = h.is_ip6 ? 0 : 1;
   if (type <= 1) return;
@@ -86,7 +86,8 @@ Payload ip4(const Window& w, u32 at, u32 optionType, Headers& h) {
   return {at + 4 * words, fragment == 0};
 }
 
-// Of an extension header at `at`, RFC 8200 section 4; 0: it is none, its length is not there, or it is an AH of no whole 8 bytes.
+// The length of the extension header at `at`, RFC 8200 section 4. 0: it is none, its length lies outside the window, or
+// it is an AH whose length is not a multiple of 8 bytes.
 u32 extensionBytes(const Window& w, u32 at, u32 number) {
   if (!w.has(at, 2)) return 0;
   switch (number) {

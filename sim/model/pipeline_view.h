@@ -1,16 +1,18 @@
-// What a decision in the RTL's pipeline sees of those before it: backlogs, last departures, updates under way, the total
-// that its limit is compared with, and its draw. Fed with what happened when, by the clocked lane and by the replay alike.
+// What a decision in the RTL's pipeline sees of the packets before it: backlogs, last departures, updates in the
+// pipeline, the total that its limit is compared with, and its draw. The clocked lane and the replay both feed it with
+// events.
 //
-//   a token looks up its queue's state, clock t average/BacklogCounters.scala: admissions whose token came by clock t - Admission (and
-//                                       - settling), departures and evictions up to clock t - 1
-//   its averages                        average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
-//                                       clocks before t are still under way
-//   its verdict in clock t + Decide      decide/QueueLimit.scala: all admissions and push-outs before it, departures and packets that
-//                                       push-outs have cost up to LimitLag clocks before
-//   the pool                            decide/PoolLimit.scala: admissions, departures and losses up to PoolLag clocks before
-//   its draw                            one a packet, in order
+//   queue state lookup, cycle t    average/BacklogCounters.scala: admissions of tokens up to cycle t - Admission (less
+//                                  settling), departures and evictions up to cycle t - 1
+//   averages                       average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
+//                                  cycles before t are still in the pipeline
+//   verdict in cycle t + Decide    decide/QueueLimit.scala: all admissions and push-outs before it; departures, and
+//                                  packets lost to push-outs, up to LimitLag cycles before
+//   pool                           decide/PoolLimit.scala: admissions, departures and losses up to PoolLag cycles
+//                                  before
+//   draw                           one per packet, in order
 //
-// Clocks may start anywhere, but each kind of event comes in the order of clocks.
+// The first cycle may have any number. The events of each kind come in the order of cycles.
 #pragma once
 
 #include <deque>
@@ -27,21 +29,22 @@ class PipelineView {
  public:
   explicit PipelineView(const VmConfig& config, u64 settling = 0);
 
-  // A packet left its queue, shown in `clock`, when the lane's time was `now`.
+  // A packet left its queue. The RTL shows it in cycle `clock`, at lane time `now`.
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
-  // What a token that looks up its queue's state in `clock` sees, whose time is `now`. A packet's takes a draw; packets that are not `counted` (bad,
-  // nobuf, policed) and a refresh of a queue that does not update at departures change no average.
+  // What a token sees that looks up its queue's state in cycle `clock`, at time `now`. A packet takes a draw. Packets
+  // that are not `counted` (bad, nobuf, policed) change no average, nor does a refresh of a queue without `update`.
   Arrival packet(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, bool counted);
   Arrival refresh(u64 clock, u64 now, u32 queue, u32 colour);
-  // The total that the verdict of a packet of that token is compared with.
+  // Sets the total with which the verdict of that token's packet compares the limit.
   void limit(u64 tokenClock, Arrival& seen);
-  // It takes its room: it is admitted, or goes into a push-out, at its verdict.
+  // The packet occupies its room from its verdict on: it is admitted, or enters a push-out.
   void reserved(const Arrival& seen);
-  // It is in its queue, in the clock in which that is known.
+  // The packet is in its queue. Called in the cycle in which this is known.
   void admitted(u64 tokenClock, const Arrival& seen);
-  // A commit: from the queue's next token on.
+  // A commit. It takes effect at the queue's next token.
   void configure(u32 queue, const VmQueue& profile) { profiles_[queue] = profile; }
-  // What a push-out has cost, in the clock in which that is known: who was evicted; the length of who was, or of the arriving packet.
+  // The result of a push-out, in the cycle in which it is known. `evicted`: the evicted packet. `lost`: the length of
+  // the evicted packet, or of the arriving one if that is dropped.
   void evicted(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
   void lost(u64 clock, u32 queue, u32 lenBytes);
 
@@ -57,12 +60,12 @@ class PipelineView {
     u32 queue, mask;  // estimators
   };
   struct Queue {
-    u32 bytes[Colours] = {}, packets[Colours] = {};  // as averages see them
+    u32 bytes[Colours] = {}, packets[Colours] = {};  // as the averages see them
     u64 lastDeparture[Colours] = {}, lastEviction[Colours] = {};
     u32 totalBytes = 0, totalPackets = 0;  // as the limit sees them
     u32 cells = 0;                         // as the pool sees them
   };
-  // Cells that a packet takes, or gives back.
+  // Cells that a packet takes or returns.
   struct PoolEvent {
     u64 clock;
     u32 queue, cells;
@@ -75,13 +78,13 @@ class PipelineView {
   u64 settling_;
   std::vector<VmQueue> profiles_;
   std::vector<Queue> queues_;
-  std::deque<Event> admissions_, departures_, leaving_;  // not yet counted; the last for the limit
-  std::deque<Update> updates_;                           // of the last clocks
+  std::deque<Event> admissions_, departures_, leaving_;  // not yet counted; leaving_ is for the limit
+  std::deque<Update> updates_;                           // of the last cycles
   VmPool pool_;
   u32 egresses_;
   u32 used_[VM_MAX_EGRESSES] = {};
   std::deque<PoolEvent> poolTaken_, poolReturned_;  // not yet counted
-  u64 verdictClock_ = 0;                            // of the packet whose limit was asked for last
+  u64 verdictClock_ = 0;                            // of the last call of `limit`
   RandomSource random_;
 };
 

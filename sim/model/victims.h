@@ -31,9 +31,8 @@ struct VictimArrival {
 };
 
 struct VictimOutcome {
-  bool enqueued, marked, stale, evicted,
-      victimMarked;  // stale: the selected packet had already left; never in this model
-  u32 cell, lenBytes, colour, distance;  // of the victim, if evicted or victimMarked
+  bool enqueued, marked, stale, evicted, victimMarked;  // stale: the selected packet had left; never here
+  u32 cell, lenBytes, colour, distance;                 // of the victim, if evicted or victimMarked
 };
 
 // As VictimParams.scala: only queues below `indexed` have push-outs.
