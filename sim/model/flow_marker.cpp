@@ -9,7 +9,7 @@ namespace {
 constexpr u32 Green = 0, Yellow = 1, Red = 2;
 constexpr u32 Syn = 2, Rst = 4;
 
-// A marker's configuration as the rules use it.
+// A marker's configuration in the form that the rules use.
 struct Rules {
   const VmFlowConfig& c;
   bool green, red;
@@ -53,7 +53,7 @@ void increase(VmFlowState& s, const Rules& r) {
   s.raised = r.c.increase != 0;
 }
 
-// The rules for a packet that is not taken for a retransmission.
+// The rules for a packet that does not count as a retransmission.
 u32 newData(VmFlowState& s, const Rules& r) {
   if (r.red) {
     s.burst = static_cast<u32>(saturate(s.burst + 1, FlowMarker::BurstBits));

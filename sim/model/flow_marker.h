@@ -1,13 +1,13 @@
 // Marks the packets of TCP flows by the state of their flow: 3CPM, WPM, APM or none (Neglia, Bianchi, Sottile, "A new
-// Three Color Marker for TCP flows"), as hw/src/vermilion/flow/FlowMarker.scala does; theory: docs/flow-markers.md.
+// Three Color Marker for TCP flows"), as hw/src/vermilion/flow/FlowMarker.scala. Theory: docs/flow-markers.md.
 //
 //   SN <= SN_h (a loss):  A_Y <- (1-alpha) A_Y + alpha L_Y, L_Y <- 0, credits <- N_a, green
 //   else:                 SN_h <- SN, L_Y <- L_Y + 1;  L_Y > A_Y: red, A_Y <- increase(A_Y), L_Y <- 0
-//                                                      else green while credits last (one less), then yellow
+//                                                      else green while credits remain (uses one), then yellow
 //
-// alpha = n/8. A_Y is `average` (U16.8), or 8 average / (8-n) where the state is `raised`: increase by A_Y / (1-alpha)
-// sets that bit alone. Rounding: a loss floors to 2^-8; a raised average grows by a factor of few bits, floored term by
-// term, and 2^-8; all saturate.
+// alpha = n/8. A_Y is `average` (U16.8), or 8 average / (8-n) if the state is `raised`. An increase by A_Y / (1-alpha)
+// only sets that bit. Rounding: a loss floors to 2^-8. A raised average grows by a factor of few bits, floored term by
+// term, plus 2^-8. All values saturate.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@
 
 namespace vermilion {
 
-// Of a TCP segment in a queue.
+// The name of a TCP segment's flow in a queue.
 FlowName flowName(u32 queue, const Headers& headers);
 
 class FlowMarker {

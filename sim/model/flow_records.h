@@ -1,4 +1,4 @@
-/* What goes in and out of the per-flow markers (flow_marker.h), plain C; the bundles of hw/src/vermilion/flow/Bundles.scala. */
+/* Inputs and outputs of the flow markers (flow_marker.h), plain C; the bundles of hw/src/vermilion/flow/Bundles.scala. */
 #ifndef VERMILION_FLOW_RECORDS_H
 #define VERMILION_FLOW_RECORDS_H
 
@@ -21,7 +21,7 @@ typedef struct {
   uint32_t credits;     /* U8 */
 } VmFlowState;
 
-/* The colour, the state after the packet (0 where it has none), and what happened. */
+/* The colour, the flow's state after the packet (0 if it has none), and the events. */
 typedef struct {
   uint32_t colour, has_state;
   VmFlowState state;

@@ -2,7 +2,7 @@
 // hw/src/vermilion/fixed/Formats.scala; sim/tests/model/test_model_formats.py compares both files.
 // Meaning and rounding: docs/architecture.md, "Number formats".
 //
-// Integers only, nowhere a double. Narrowing happens through saturate() and truncate() alone.
+// The model uses only integers. Only saturate() and truncate() narrow a value.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ constexpr int PosFrac = 24;              // U8.24, position within a curve segme
 constexpr int SpaceBits = ProbFrac + 2;  // U2.32, spacing accumulator
 constexpr int WeightMantBits = 9;        // W = m 2^-(8+e), 256 = 1.0 at e = 0
 constexpr int WeightExpBits = 5;
-constexpr int EwmaStages = 6;  // same-queue decisions in flight, at most
+constexpr int EwmaStages = 6;  // most decisions of one queue in the pipeline
 constexpr int LambdaMantBits = 16;
 constexpr int InvMantBits = 18;
 constexpr int SizeMantBits = 16;
@@ -34,7 +34,7 @@ constexpr int CostMantBits = 18;
 constexpr int ShiftBits = 6;
 constexpr int IdleFrac = 10;  // U6.10, idle exponent
 constexpr int IdleBits = 16;
-constexpr int IdleStepBits = 48;  // of one arrival's step, and of what an ageing leaves over, in 2^-(10 + lambda.shift)
+constexpr int IdleStepBits = 48;  // idle step of an arrival, residue of an ageing, in 2^-(10 + lambda.shift)
 constexpr int RatioFrac = 12;     // U8.12, L / L_mean
 constexpr int RatioBits = 20;
 constexpr int WayBits = PosFrac + 8;
@@ -46,7 +46,7 @@ constexpr int MarkDrawBits = 16;   // each of a marker's two random numbers
 constexpr int SpanShift = 26;      // of REDP's random span
 constexpr int CellBytes = 64;      // bytes of a buffer cell
 constexpr int AgeRomFrac = 17;     // ROM[i] = round(2^17 2^(-i/1024)), U1.17
-constexpr int HeaderWindow = 128;  // bytes of a frame the parser looks at
+constexpr int HeaderWindow = 128;  // bytes of a frame that the parser reads
 constexpr int Colours = 3;
 
 constexpr u64 ProbOne = u64{1} << ProbFrac;
@@ -56,12 +56,12 @@ constexpr u64 maxOf(int bits) {
   return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1;
 }
 
-// The greatest value of `bits` bits where x is above it.
+// Limits x to the greatest value of `bits` bits.
 constexpr u64 saturate(u128 x, int bits) {
   return x > maxOf(bits) ? maxOf(bits) : static_cast<u64>(x);
 }
 
-// `top` where x is above it: for formats whose greatest value is 1.0 and not all ones.
+// Limits x to `top`: for formats with a greatest value of 1.0, not all ones.
 constexpr u64 saturateAt(u128 x, u64 top) {
   return x > top ? top : static_cast<u64>(x);
 }
@@ -76,7 +76,7 @@ constexpr u64 truncate(u128 x, int bits) {
   return static_cast<u64>(x) & maxOf(bits);
 }
 
-// Serial-number order (RFC 1982): a is at or behind b, less than half the range of `bits` bits apart.
+// Serial-number order (RFC 1982): a is at or after b, by less than half the range of `bits` bits.
 constexpr bool reached(u64 a, u64 b, int bits) {
   return truncate(u128{a} - b, bits) >> (bits - 1) == 0;
 }

@@ -1,4 +1,4 @@
-// The reader of a queue's image, which image_reader.cpp is generated for.
+// Reads a queue's register image. image_reader.cpp, the implementation, is generated.
 #pragma once
 
 #include "config.h"
@@ -6,7 +6,8 @@
 
 namespace vermilion {
 
-// Fills `out`, which is all 0, from an object of the hardware configuration; only ranges of single values are checked.
+// Fills `out`, which is all 0, from an object of the hardware configuration. It checks only the ranges of single
+// values.
 void readQueueImage(const Object& o, vm_queue_image& out);
 
 }  // namespace vermilion

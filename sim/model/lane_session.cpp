@@ -7,14 +7,14 @@
 
 namespace vermilion {
 
-static constexpr u64 RestClocks = 4;   // not busy for so long before time jumps
-static constexpr u64 NextClocks = 64;  // in which most frames have left, once they are due
+static constexpr u64 RestClocks = 4;   // idle cycles before time jumps
+static constexpr u64 NextClocks = 64;  // most frames leave within this time, once they are due
 
 static u64 ontoGrid(u64 ns) {
   return (ns + LaneClockNs - 1) / LaneClockNs * LaneClockNs;
 }
 
-// The preset `network`, with the victim search if it is asked for.
+// The preset `network`, with the victim search if a queue uses it.
 static LaneShape shapeOf(const VmConfig& c) {
   const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.victim != 0; });
   return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0, 4};
@@ -86,7 +86,7 @@ void LaneSession::sentFrame(u64 id) {
   release();
 }
 
-// A frame in the lane has bytes.
+// Removes entries from the front. An entry without bytes is a frame that has left the lane.
 void LaneSession::release() {
   for (; !inside_.empty() && inside_.front().bytes.empty(); firstId_++) inside_.pop_front();
 }

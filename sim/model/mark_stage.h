@@ -1,4 +1,4 @@
-// What comes between the classifier and the queue: each queue's marker, one packet at a time, and its random source.
+// The stage between the classifier and the queues: each queue's marker, one packet at a time, and its random source.
 #pragma once
 
 #include <vector>
@@ -13,12 +13,12 @@ namespace vermilion {
 class MarkStage {
  public:
   explicit MarkStage(const VmConfig& config);
-  // A packet that the classifier gave `colour`; `sound`: neither bad nor without buffer, so that it is marked. Every packet
-  // takes a draw. The answer is the trace's record. `timeNs` is that of its slot.
+  // Marks a packet to which the classifier gave `colour`, and returns the trace's record. `sound`: the packet is not
+  // bad and has a buffer; only then is it marked. Every packet takes a draw. `timeNs` is the time of the packet's slot.
   VmMark mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound);
-  // A commit: the queue's next packet meets this marker.
+  // A commit. The marker takes effect at the queue's next packet.
   void configure(u32 queue, const VmMarker& marker) { profiles_[queue] = marker; }
-  // Whether buckets and meters are alike; flows are not looked at.
+  // Whether buckets and meters are equal. Flows are not compared.
   bool sameBuckets(const MarkStage& other) const { return markers_ == other.markers_; }
 
  private:

@@ -21,7 +21,7 @@ static void updateChecksum(u8* ip, u16 before, u16 after) {
   ip[11] = static_cast<u8>(truncate(sum, 8));
 }
 
-// At an odd place the option's bytes stand in the other halves of the checksum's 16-bit words.
+// At an odd offset the option's bytes lie in the opposite halves of the checksum's 16-bit words.
 static bool pad(u8* frame, const Headers& h) {
   constexpr u16 Nops = 0x0101;
   u8* const ip = frame + h.l3_offset;

@@ -21,7 +21,7 @@ bool spacingStep(SpacingState& s, u32 mode, u64 p, u32 draw) {
   }
   s.sum = saturate(u128{s.sum} + p, SpaceBits);
   const bool early = p >= ProbOne || s.sum >= s.r + (mode == VM_SPACING_WAIT ? ProbOne : 0);
-  if (early) s = {0, draw, !first};  // a draw that was R itself is not used twice
+  if (early) s = {0, draw, !first};  // a draw that served as R is not used twice
   return early;
 }
 

@@ -1,5 +1,5 @@
-// How long the RTL takes, in clocks, for the lane that is modelled clock by clock (clocked_lane.h).
-// Each number stands in the named file below hw/src/vermilion; a change there needs one here, and test_engines.py sees it.
+// Latencies of the RTL, in cycles, for the clocked lane (clocked_lane.h). Each number comes from the named file in
+// hw/src/vermilion. A change there needs the same change here; test_engines.py checks it.
 #pragma once
 
 #include "formats.h"
@@ -8,14 +8,14 @@ namespace vermilion {
 
 constexpr u64 LaneClockNs = 4;  // 250 MHz
 
-// The elaboration parameters that timing depends on: lane/LaneParams.scala.
+// The build parameters on which timing depends: lane/LaneParams.scala.
 struct LaneShape {
   u32 beatBytes = 8;  // dataBits / 8: 8, 16 or 64
   u32 inputs = 1;
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
   u32 victims = 0;  // queues with the victim search
-  u32 heads = 0;    // packets of a queue's head; 0: as many as the width asks for
+  u32 heads = 0;    // packets of a queue's head; 0: by the data width
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 
@@ -24,32 +24,36 @@ namespace timing {
 // policy/PolicyTiming.scala: the policy pipeline's stages.
 // From a slot to the packet's colour: the marker's kind and the marker by flow (flow/FlowMarker.scala)
 constexpr u64 Mark = 10;
-// From a slot to the lookup of its queue's state: what averages see of it (average/QueueStateLookup.scala) is there one cycle after the colour
+// From a slot to its queue state lookup. The state for the averages (average/QueueStateLookup.scala) is ready one cycle
+// after the colour
 constexpr u64 Lookup = Mark + 1 - 8;
-// From there to the verdict: the rest of the markers' clocks, averages (average/AverageUnit.scala), curve (curve/CurveUnit.scala), verdict
+// From the lookup to the verdict: the rest of the markers' cycles, averages (average/AverageUnit.scala), curve
+// (curve/CurveUnit.scala), verdict
 constexpr u64 Verdict = Mark - Lookup + 6 + 8 + 1;
-// The verdict's own clock, one before it stands at the port
+// From the lookup to the decision itself, one cycle before the verdict is at the port
 constexpr u64 Decide = Verdict - 1;
-// average/BacklogCounters.scala: from a packet's lookup to the first lookup that sees it admitted, and settling
+// average/BacklogCounters.scala: from a packet's lookup to the first lookup that sees it admitted, without settling
 constexpr u64 Admission = Verdict + 1;
 
-// parse/FrameHeads.scala: from a head's last cell to the clock in which its descriptor can be chosen, parse/HeaderParser.scala and a clock for the register
-// before it. The descriptor stands at the policy pipeline in the clock behind that (stream/IngressArbiter.scala).
+// parse/FrameHeads.scala: from the last cell of a frame's head to the cycle in which its descriptor can be chosen. This
+// is parse/HeaderParser.scala and one cycle for the register before it. The descriptor is at the policy pipeline in the
+// next cycle (stream/IngressArbiter.scala).
 constexpr u64 Headers = 3 + 1;
-// decide/QueueLimit.scala: departures this many clocks before that count in the limit
+// decide/QueueLimit.scala: the limit counts departures up to this many cycles before
 constexpr u64 LimitLag = 3;
-// decide/PoolLimit.scala, Lag: what was admitted, has departed or was lost this many clocks before counts in the pool
+// decide/PoolLimit.scala, Lag: the pool counts admissions, departures and losses up to this many cycles before
 constexpr u64 PoolLag = 5;
-// victim/VictimPipeline.scala: a search, from its lookup of the queue until it shows the victim; and how far ahead of the verdict it begins
+// victim/VictimPipeline.scala: a search, from its first stage to the cycle that shows the victim; how long before the
+// verdict it begins
 constexpr u64 Searching = 6, SearchAhead = 3;
-// From a verdict until that is shown, where the search is built
+// From a verdict to the cycle that shows the victim, in builds with the search
 constexpr u64 settling(u32 victims) {
   return victims != 0 ? Searching - SearchAhead : 0;
 }
 constexpr u32 Refreshes = 16;  // policy/SlotSource.scala, Refreshes
-// average/AverageUnit.scala: updates under way when a later one reads, EwmaStages - 1
+// average/AverageUnit.scala: updates in the pipeline when a later one reads, EwmaStages - 1
 constexpr u64 Averaging = EwmaStages - 1;
-// schedule/QueueShaper.scala: a charge runs through s1..s3, and blocks the queue from the clock behind that on
+// schedule/QueueShaper.scala: a charge passes s1..s3, and blocks the queue from the next cycle on
 constexpr u32 ChargeFloor = 2, ChargeCompared = 3, ChargeBlocks = 4;
 
 constexpr u32 DescriptorDepth = 16;   // stream/Ingress.scala, DescriptorDepth

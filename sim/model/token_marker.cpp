@@ -15,7 +15,7 @@ u32 countedBytes(const VmMarker& m, const Headers& headers, u32 lenBytes) {
   return m.length ? ipBytes(headers, lenBytes) : lenBytes;
 }
 
-// What a packet finds: a bucket of another kind's is full.
+// The buckets that a packet finds. A bucket of another kind is full.
 TokenMarker::Buckets TokenMarker::bucketsAt(const VmMarker& m, u64 now, u32 bytes) const {
   Buckets b{};
   b.same = kind_ == m.kind;

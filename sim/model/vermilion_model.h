@@ -1,8 +1,8 @@
 /* The C interface of the model, for ctypes, ns-3 and test benches.
  *
  * Build: g++ -std=c++20 -O2 -fPIC -shared sim/model/(all).cpp -o libvermilion_model.so    (config_json.cpp:
- * nlohmann-json3-dev) Functions that return int give 0 when done and -1 when an argument was refused: then nothing has
- * changed. Handles are not shared between threads. No C++ exception leaves these functions. */
+ * nlohmann-json3-dev) Functions that return int give 0 on success. -1 means that an argument was refused and nothing has
+ * changed. A handle must not be shared between threads. No C++ exception leaves these functions. */
 #ifndef VERMILION_MODEL_H
 #define VERMILION_MODEL_H
 
@@ -17,20 +17,20 @@
 extern "C" {
 #endif
 
-/* Decisions: what the RTL's trace is replayed in. Only config->queues and queue_count are read. NULL where refused. */
+/* Decisions: the replay feeds the RTL's trace into these. They use only config->queues and queue_count. NULL: refused. */
 typedef struct VmModel VmModel;
 VmModel *vm_create(const VmConfig *config);
 void vm_destroy(VmModel *model);
-/* What a commit does: another configuration for one queue, from its next decision on. -1: no such queue. */
+/* A commit: a new configuration of one queue, from its next decision on. -1: no such queue. */
 int vm_configure(VmModel *model, uint32_t queue, const VmQueue *record);
 int vm_decide(VmModel *model, const VmArrival *arrival, VmDecision *decision);
 int vm_depart(VmModel *model, const VmDeparture *departure);
 int vm_average(const VmModel *model, uint32_t queue, uint32_t colour, uint64_t *avg);
-/* What a host reads of an average of an empty queue: n from 1 to 6 as in VmArrival, `idle_ns` since the later of the last departure and
- * the update that is looked at. */
+/* What a host read returns for the average of an empty queue. n: 1 to 6, as in VmArrival. `idle_ns`: since the last
+ * departure or the n-th last update, the later of them. */
 int vm_average_aged(const VmModel *model, uint32_t queue, uint32_t colour, uint32_t n, uint64_t idle_ns, uint64_t *avg);
 
-/* A lane of one input, lane_session.h. Frames have at least one byte. */
+/* A lane with one input, lane_session.h. Frames have at least one byte. */
 typedef struct VmLane VmLane;
 VmLane *vm_lane_create(const VmConfig *config);
 void vm_lane_destroy(VmLane *lane);
@@ -38,22 +38,23 @@ int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t l
                    VmDecision *decision); /* seen may be NULL */
 void vm_lane_advance(VmLane *lane, uint64_t time);
 uint64_t vm_lane_drain(VmLane *lane);
-/* 1: what is in the lane goes on when it is advanced to `time`; to be asked after each call that runs it. 0: nothing is under way. */
+/* 1: advance the lane to `time` for the frames in it. 0: the lane is quiescent. Call this after each call that runs the
+ * lane. */
 int vm_lane_next(const VmLane *lane, uint64_t *time);
 /* Takes the next sent frame. 1: taken, 0: none, -1: `room` is too small and nothing was taken. */
 int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
-/* Takes the next evicted frame, in the order of evictions; an arrival costs one at most. 1: taken, 0: none. To be asked after
- * each arrival where victim = nearest: the frame had verdict enqueue or mark, and is gone. */
+/* Takes the next evicted frame, in the order of evictions. An arrival evicts at most one. 1: taken, 0: none. With victim =
+ * nearest, call this after each arrival: the evicted frame had verdict enqueue or mark, and is no longer queued. */
 int vm_lane_evicted(VmLane *lane, VmEvicted *evicted);
 int vm_lane_counters(const VmLane *lane, uint32_t queue, uint32_t colour, VmCounters *counters);
 
-/* A configuration from hardware JSON, config_json.h. NULL: refused, and `error` says why. */
+/* A configuration from hardware JSON, config_json.h. NULL: refused; `error` gives the reason. */
 typedef struct VmConfigFile VmConfigFile;
 VmConfigFile *vm_config_read(const char *json, char *error, size_t room);
 const VmConfig *vm_config_get(const VmConfigFile *file);
 void vm_config_destroy(VmConfigFile *file);
 
-/* A token bucket marker by itself; see token_marker.h. `level` is bucket A's before the packet, U48.16 ns. */
+/* A single token bucket marker; see token_marker.h. `level` is that of bucket A before the packet, U48.16 ns. */
 typedef struct VmTokenMarker VmTokenMarker;
 typedef struct {
   uint32_t colour, policed;
@@ -63,12 +64,12 @@ VmTokenMarker *vm_marker_create(void);
 void vm_marker_destroy(VmTokenMarker *marker);
 uint32_t vm_marker_bytes(const VmMarker *config, const VmHeaders *headers, uint32_t len_bytes); /* countedBytes */
 void vm_marker_mark(VmTokenMarker *marker, const VmMarker *config, uint64_t time, uint32_t colour, uint32_t len_bytes,
-                    uint32_t draw, VmMarked *marked); /* len_bytes: where config has no packet_bytes */
+                    uint32_t draw, VmMarked *marked); /* len_bytes: used if config->packet is 0 */
 
-/* The blocks by themselves. */
+/* Single blocks. */
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);
-/* One ageing, average.h: `idle_ns`, `steps` packets and what `residue` holds, all by the queue's lambda and idle_step. `residue`
- * becomes what this one leaves over, low 48 bits; NULL stands for 0. */
+/* One ageing, average.h: by `idle_ns`, `steps` packets and `residue`, with the queue's lambda and idle_step. It writes the
+ * new residue, low 48 bits, to `residue`. NULL: a residue of 0. */
 uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, const VmQueue *queue, uint32_t steps, uint64_t *residue);
 uint32_t vm_age_rom(uint32_t index); /* 0..1023 */
 uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t ratio, uint32_t *over);
@@ -80,12 +81,13 @@ uint32_t vm_rewrite(uint8_t *frame, const VmHeaders *headers, uint32_t set_ce, u
                     uint32_t remove_option);
 uint32_t vm_distance(const VmHeaders *headers, const VmDistance *from); /* distance.h */
 uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after);
-/* The four words of a seed; a draw steps them. -1: all words are 0. */
+/* The four state words of a seed. A draw steps them. -1: all words are 0. */
 void vm_random_seed(uint64_t seed, uint32_t words[4]);
 int vm_random_draw(uint32_t words[4], uint32_t *draw);
 
-/* The per-flow markers, flow_marker.h, one packet a step. NULL: `flows` is not a power of two from 256 to 65536, or the
- * seed (the state of the random source, not the host's seed) is all 0. -1: a queue of 2^15 or more, a kind above 3. */
+/* The flow markers, flow_marker.h, one packet per step. NULL: `flows` is not a power of two from 256 to 65536, or the
+ * seed (the state of the random source, not the host's seed) is all 0. -1: the queue is 2^15 or more, or the kind is
+ * above 3. */
 typedef struct VmFlowMarker VmFlowMarker;
 VmFlowMarker *vm_flow_create(uint32_t flows, const uint32_t seed[4]);
 void vm_flow_destroy(VmFlowMarker *marker);
