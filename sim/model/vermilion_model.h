@@ -1,8 +1,8 @@
 /* The C interface of the model, for ctypes, ns-3 and test benches.
  *
  * Build: g++ -std=c++20 -O2 -fPIC -shared sim/model/(all).cpp -o libvermilion_model.so    (config_json.cpp:
- * nlohmann-json3-dev) Functions that return int give 0 on success. -1 means that an argument was refused and nothing has
- * changed. A handle must not be shared between threads. No C++ exception leaves these functions. */
+ * nlohmann-json3-dev) Functions that return int give 0 on success. -1 means that an argument was refused and nothing
+ * has changed. A handle must not be shared between threads. No C++ exception leaves these functions. */
 #ifndef VERMILION_MODEL_H
 #define VERMILION_MODEL_H
 
@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Decisions: the replay feeds the RTL's trace into these. They use only config->queues and queue_count. NULL: refused. */
+/* Decisions: the replay feeds the RTL's trace into these. They use only config->queues and queue_count.
+ * NULL: refused. */
 typedef struct VmModel VmModel;
 VmModel *vm_create(const VmConfig *config);
 void vm_destroy(VmModel *model);
@@ -43,8 +44,8 @@ uint64_t vm_lane_drain(VmLane *lane);
 int vm_lane_next(const VmLane *lane, uint64_t *time);
 /* Takes the next sent frame. 1: taken, 0: none, -1: `room` is too small and nothing was taken. */
 int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
-/* Takes the next evicted frame, in the order of evictions. An arrival evicts at most one. 1: taken, 0: none. With victim =
- * nearest, call this after each arrival: the evicted frame had verdict enqueue or mark, and is no longer queued. */
+/* Takes the next evicted frame, in the order of evictions. An arrival evicts at most one. 1: taken, 0: none. If a queue
+ * has victim = nearest, call this after each arrival: the evicted frame had verdict enqueue or mark, and is no longer queued. */
 int vm_lane_evicted(VmLane *lane, VmEvicted *evicted);
 int vm_lane_counters(const VmLane *lane, uint32_t queue, uint32_t colour, VmCounters *counters);
 
@@ -68,8 +69,8 @@ void vm_marker_mark(VmTokenMarker *marker, const VmMarker *config, uint64_t time
 
 /* Single blocks. */
 uint64_t vm_average_step(uint64_t avg, uint32_t q, VmScaled weight);
-/* One ageing, average.h: by `idle_ns`, `steps` packets and `residue`, with the queue's lambda and idle_step. It writes the
- * new residue, low 48 bits, to `residue`. NULL: a residue of 0. */
+/* One ageing, average.h: by `idle_ns`, `steps` packets and `residue`, with the queue's lambda and idle_step. It writes
+ * the new residue, low 48 bits, to `residue`. NULL: a residue of 0. */
 uint64_t vm_average_age(uint64_t avg, uint64_t idle_ns, const VmQueue *queue, uint32_t steps, uint64_t *residue);
 uint32_t vm_age_rom(uint32_t index); /* 0..1023 */
 uint64_t vm_curve_probability(const VmCurve *curve, uint64_t avg, uint32_t ratio, uint32_t *over);

@@ -1,16 +1,19 @@
-// The second socket, for whoever runs the device rather than drives it: one JSON object a line, one line back for each, in order.
+// The control socket of the device, for the operator, not for the driver. Each line is one JSON object and gets one
+// line as the reply, in order.
 //
-//   {"do": "feed", "capture": FILE, "rate": BITS_PER_SECOND | "speed": X, "at_ns": T}   {"starts_ns"}: of the first frame; all but FILE optional
-//   {"do": "idle"}                     lets the clock run until nothing is left, also where it is paused, and replies then
-//   {"do": "run", "ns": N}             lets a paused clock run for so much lane time, and replies then
+//   {"do": "feed", "capture": FILE, "rate": BITS_PER_SECOND | "speed": X, "at_ns": T}
+//                                      {"starts_ns"}: of the first frame; all but FILE optional
+//   {"do": "idle"}                     runs the clock until the lane is empty, also if it is paused, and replies then
+//   {"do": "run", "ns": N}             runs a paused clock for this much lane time, and replies then
 //   {"do": "pause"}, {"do": "resume"}
-//   {"do": "counters"}                 what the harness saw: lane_book.h; with "clocks", "now_ns", "refused" messages, "odd_frames" of the socket
-//   {"do": "interrupt", "vector": N}   raises it
+//   {"do": "counters"}                 what the harness saw: lane_book.h; with "clocks", "now_ns", "refused" messages,
+//                                      "odd_frames" of the socket
+//   {"do": "interrupt", "vector": N}   raises the vector
 //   {"do": "dma"}                      {"regions": [{"address", "bytes", "flags", "mapped"}]}
 //   {"do": "dma", "address": A, "bytes": N}   {"data": HEX}: the client's memory
 //   {"do": "stop"}                     ends the program
 //
-// Every reply has "ok"; where it is false, "error" is a sentence. All have "clocks" and "now_ns".
+// Every reply has "ok". If it is false, "error" is a sentence. All replies have "clocks" and "now_ns".
 #pragma once
 
 #include <functional>
@@ -31,14 +34,14 @@ class ControlChannel {
 
   struct Client {
     Descriptor socket;
-    std::string text;    // of a line that is not whole
-    bool waits = false;  // for the clock to reach its goal
+    std::string text;    // an incomplete line
+    bool waits = false;  // waits for the clock to reach its goal
     bool gone = false;
   };
   std::list<Client>& clients() { return clients_; }
   void join(Descriptor socket);
   void readable(Client& client);
-  // Replies to those whose goal is reached, and lets go of those who are gone.
+  // Replies to the clients that wait if the goal is reached, and removes clients that have disconnected.
   void tend();
   bool stopped() const { return stopped_; }
 

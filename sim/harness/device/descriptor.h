@@ -1,4 +1,4 @@
-// A file descriptor with one owner, who closes it.
+// A file descriptor with one owner. The destructor closes it.
 #pragma once
 
 #include <unistd.h>

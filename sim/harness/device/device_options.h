@@ -13,8 +13,8 @@ struct DeviceOptions {
   std::string socket, control, config, capture, out, framesFrom, framesTo, waves, listWrites;
   std::optional<double> rate;  // bits/s: of --capture and of frames from the socket
   double speed = 1;            // of --capture
-  u64 waitSeconds = 60;        // for a client; 0: for ever
-  bool keep = false;           // wait for the next client when one has gone
+  u64 waitSeconds = 60;        // for a client; 0: no limit
+  bool keep = false;           // wait for the next client after one disconnects
   bool paused = false;
   bool nic = false;  // a NIC's function, pci_config.h
 };

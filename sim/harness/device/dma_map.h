@@ -1,7 +1,8 @@
-// The client's memory, as DMA_MAP gave it: kept and mapped, for a device that masters the bus. The lane does not yet; the control
-// channel reads through it (control_channel.h).
+// The client's memory, as given by DMA_MAP: stored and mapped, for a device that is a bus master. The lane does not use
+// it yet. The control channel reads through it (control_channel.h).
 //
-// Memory whose file the client makes shorter later must not end this program: copies go through the kernel, which says EFAULT.
+// A client may shorten the file of its memory later. This must not end the program, so the kernel makes the copies and
+// returns EFAULT.
 #pragma once
 
 #include <map>
@@ -17,14 +18,14 @@ class DmaMap {
   // All throw Refusal.
   void map(const DmaMapPayload& wanted, std::vector<Descriptor>& fds);
   void unmap(const DmaUnmapPayload& wanted);
-  // `bytes` from `address`, within one region that may be read.
+  // Reads `bytes` from `address`, within one readable region.
   std::vector<u8> read(u64 address, u64 bytes) const;
   void clear();
 
   struct Region {
     u64 size;
     u32 flags;
-    void* at;  // null: no file came with it
+    void* at;  // null: the client sent no file
   };
   const std::map<u64, Region>& regions() const { return regions_; }
   static constexpr std::size_t MaxRegions = 1024;

@@ -1,14 +1,15 @@
-// MSI-X, and BAR 2, in which it lives:
+// MSI-X and BAR 2, which holds its table:
 //
-//   0x0000  table, 4 words a vector: address low, address high, data, bit 0 of the last: masked (1 after reset)
+//   0x0000  table, 4 words per vector: address low, address high, data, bit 0 of the last: masked (1 after reset)
 //   0x1000  pending bits, 64, read only
-//   0x2000  test: writing N raises vector N, others are ignored; reads 0
-//   0x2004  how many interrupts have been raised since reset, pending ones among them; read only
+//   0x2000  test: writing N raises vector N, other values are ignored; reads 0
+//   0x2004  number of interrupts raised since reset, pending ones included; read only
 //
-// A vector is raised by `test` and by the control channel: the lane has no interrupt output yet, so this is the mechanism for one.
-// It goes out through the eventfd that SET_IRQS gave, and waits as a pending bit while there is none, or while the function may not
-// send (PciConfig::msixOpen). The table is kept for clients to read back and decides nothing: a client of vfio-user turns messages
-// into interrupts itself, and QEMU keeps the table to itself, so that its guest's masks never come here.
+// `test` and the control channel raise a vector. The lane has no interrupt output yet; this is the mechanism for one.
+// The interrupt is sent through the eventfd from SET_IRQS. It is a pending bit while there is no eventfd, or while the
+// function may not send (PciConfig::msixOpen).
+// The table is stored only for clients to read back and has no effect. A client of vfio-user turns messages into
+// interrupts itself. QEMU keeps its own table, so its guest's masks never reach the device.
 #pragma once
 
 #include <array>
@@ -21,14 +22,14 @@ namespace vermilion {
 class Interrupts {
  public:
   explicit Interrupts(const PciConfig& config) : config_(config) { reset(); }
-  void reset();  // eventfds stay: they are the client's wiring
+  void reset();  // keeps the eventfds, which belong to the client
   void raise(u32 vector);
-  // Sends what is pending and may go.
+  // Sends the pending vectors if the function may send.
   void update();
-  void wire(u32 vector, Descriptor eventfd);  // without one: unwired
+  void wire(u32 vector, Descriptor eventfd);  // an empty descriptor disconnects the vector
   void unwire();
 
-  // Of BAR 2, aligned words within InterruptBarBytes; `mask` has the bits that are written.
+  // Aligned words of BAR 2 within InterruptBarBytes. `mask` selects the bits that are written.
   u32 read(u32 address) const;
   void write(u32 address, u32 value, u32 mask);
 

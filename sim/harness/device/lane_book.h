@@ -1,9 +1,9 @@
-// What the harness itself sees of the lane's traffic, to hold against the lane's counters: by the ports for frames, verdicts, departures
-// and losses, and never by a register. Names of its JSON: results.h.
+// What the harness itself sees of the lane's traffic, to check the lane's counters. It uses the ports for frames,
+// verdicts, departures and losses, and never a register. results.h has the names of its JSON.
 //
-// Whatever the host has written into the registers, a frame has one fate, leaves in the order of its queue, with its length, and behind
-// the header window byte for byte as it came. A breach is counted, and the first is kept as a sentence. (That each verdict is the
-// model's is `vermilion run`'s affair: there the configuration is known.)
+// These rules hold for any register values: a frame has one fate, departs in the order of its queue, and keeps its
+// length and all bytes after the header window. A breach is counted, and the first is kept as a sentence. (`vermilion
+// run` checks that each verdict is the model's; there the configuration is known.)
 #pragma once
 
 #include <deque>
@@ -19,10 +19,11 @@ namespace vermilion {
 
 class LaneBook : public LaneListener {
  public:
-  // `sent`: a frame on the wire, the lane time at which it left its queue, its bytes and how many it had where it was captured.
+  // `sent`: a frame on the wire, with the lane time of its departure, its bytes, and its length in the original
+  // capture.
   using Sent = std::function<void(u64 left, const std::vector<u8>& bytes, u32 wireLen)>;
   explicit LaneBook(Sent sent) : sent_(std::move(sent)) { reset(); }
-  void reset();  // with the lane
+  void reset();  // together with the lane
 
   void time(u64, u64 now) override { now_ = now; }
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) override;

@@ -1,5 +1,5 @@
-// A Unix stream socket under a path: created for its owner alone, taken away at the end. What a dead program left there is replaced, what
-// a living one listens at, or is no socket, is refused.
+// A Unix stream socket at a path, with access for its owner only. It is removed at the end. The constructor replaces a
+// socket that a dead program left. It refuses one on which a program listens, and a path that is no socket.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Listener {
   ~Listener();
   Listener(const Listener&) = delete;
   int fd() const { return socket_.get(); }
-  Descriptor accept() const;  // empty: nobody waits any more
+  Descriptor accept() const;  // empty: no client waits any more
 
  private:
   std::string path_;

@@ -1,4 +1,4 @@
-// What the device has to say, one sentence a line on standard error. A client that never stops misbehaving does not fill the disk.
+// The device's messages, one sentence per line on standard error. A limit keeps a faulty client from filling the disk.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@ class Log {
  public:
   // NOLINTNEXTLINE(readability-convert-member-functions-to-static): whoever speaks has been given a log
   void say(const std::string& text) const { std::fprintf(stderr, "vermilion-device: %s\n", text.c_str()); }
-  // Of a message that was refused.
+  // Reports a refused message.
   void refused(const std::string& text) {
     if (refused_++ < MostRefused) say(text);
     if (refused_ == MostRefused) say("so many messages were refused that further ones are not told of");
