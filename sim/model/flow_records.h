@@ -1,4 +1,4 @@
-/* Inputs and outputs of the flow markers (flow_marker.h), plain C: the bundles of hw/src/vermilion/flow/Bundles.scala. */
+/* Inputs and outputs of the flow markers (flow_marker.h), plain C: bundles of hw/src/vermilion/flow/Bundles.scala. */
 #ifndef VERMILION_FLOW_RECORDS_H
 #define VERMILION_FLOW_RECORDS_H
 

@@ -45,7 +45,7 @@ int vm_lane_next(const VmLane *lane, uint64_t *time);
 /* Takes the next sent frame. 1: taken, 0: none, -1: `room` is too small and nothing was taken. */
 int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
 /* Takes the next evicted frame, in the order of evictions. An arrival evicts at most one. 1: taken, 0: none. If a queue
- * has victim = nearest, call this after each arrival: the evicted frame had verdict enqueue or mark, and is no longer queued. */
+ * has victim = nearest, call this after each arrival: the evicted frame had verdict enqueue or mark, and has left its queue. */
 int vm_lane_evicted(VmLane *lane, VmEvicted *evicted);
 int vm_lane_counters(const VmLane *lane, uint32_t queue, uint32_t colour, VmCounters *counters);
 

@@ -1,10 +1,10 @@
-/* The one interface between a network simulator and the lane: frames with their times in, verdicts, colours and departures out.
- * Served by libraries that export `vm_engine`: model_engine.cpp (the bit-exact model) and rtl_engine.cpp (the Verilated RTL).
+/* The interface between a network simulator and the lane: frames with their times in, verdicts, colours and departures out.
+ * Libraries that export `vm_engine` implement it: model_engine.cpp (the bit-exact model), rtl_engine.cpp (the Verilated RTL).
  *
- * Time is the caller's, ns from 0 up, and never goes back; idle time costs nothing. A frame's verdict is there when `arrive`
- * returns, though in the lane it falls up to 34 clocks of 4 ns (31 without the victim search) behind the frame's last beat. Frames that are admitted come out of `left` in the order in which they leave,
- * at their times, as the lane is advanced. The port's rate is the lane's own: `left` frames have been sent at it, so a link behind
- * it must be no slower.
+ * The caller sets the time, in ns from 0 up. It never goes back, and idle time costs nothing. `arrive` returns a frame's
+ * verdict at once. In the lane the verdict comes up to 34 cycles of 4 ns (31 without the victim search) after the frame's
+ * last beat. `left` returns admitted frames in the order and with the times of their departures, as the lane advances.
+ * The lane itself sends at the port's rate, so a downstream link must not be slower.
  *
  *   arrive, left..., evicted, next -> an event at that time: advance, left..., next
  */
@@ -24,8 +24,8 @@ typedef struct {
   uint64_t id;      /* of the frame: 0, 1, ... in the order of calls */
   uint32_t verdict; /* VM_ENQUEUE ... of sim/model/records.h; above VM_MARK: lost */
   uint32_t queue;
-  uint32_t colour; /* as its marker gave it */
-  uint64_t avg;    /* of that colour, as it was compared, U27.16 bytes or packets */
+  uint32_t colour; /* from its marker */
+  uint64_t avg;    /* of that colour, as compared with the curve, U27.16 bytes or packets */
 } VmFate;
 
 typedef struct {
@@ -36,17 +36,17 @@ typedef struct {
 
 typedef struct {
   const char *name; /* "model", "rtl" */
-  /* A lane with the record of docs/hardware-configuration.md. NULL: refused, `error` says why. */
+  /* Creates a lane from the record of docs/hardware-configuration.md. NULL: refused; `error` gives the reason. */
   VmEngine *(*create)(const char *lane_json, char *error, size_t room);
   void (*destroy)(VmEngine *engine);
-  /* A frame from its Ethernet header on: the first `head_bytes` of `len_bytes`; the rest counts as zeros. */
+  /* A frame from its Ethernet header on: the first `head_bytes` of `len_bytes`. The other bytes count as zeros. */
   void (*arrive)(VmEngine *engine, uint64_t time, const uint8_t *head, uint32_t head_bytes, uint32_t len_bytes,
                  VmFate *fate);
   void (*advance)(VmEngine *engine, uint64_t time);
-  /* 1: advance it at `time`, or with the next frame if that is sooner. 0: nothing is under way. */
+  /* 1: advance the lane at `time`, or with the next frame if that is sooner. 0: the lane is quiescent. */
   int (*next)(const VmEngine *engine, uint64_t *time);
   int (*left)(VmEngine *engine, VmGone *gone);    /* 1: the next frame that has left. 0: none */
-  int (*evicted)(VmEngine *engine, uint64_t *id); /* 1: the next that was taken out again in another's stead. 0: none */
+  int (*evicted)(VmEngine *engine, uint64_t *id); /* 1: the next evicted frame. 0: none */
 } VmEngineCalls;
 
 const VmEngineCalls *vm_engine(void);

@@ -1,6 +1,9 @@
-// What engines have said in a run. One number for all of it: every verdict with its queue, colour and average, and every departure with its
-// time and DSCP and ECN bits, in the order of calls, of all lanes; runs with the same number have decided alike, packet by packet. And how long packets
-// were in each lane, from arrival to the end of sending.
+// A hash of all results of the engines in a run, and the time that packets spent in each lane, from arrival to the end
+// of sending.
+//
+// The hash covers all lanes, in the order of calls: every verdict with its queue, colour and average, and every
+// departure with its time and its DSCP and ECN bits. Runs with the same hash have made the same decisions, packet by
+// packet.
 //
 //   h = (h xor word) * 0x100000001b3, from 0xcbf29ce484222325 on: FNV-1a over words of 64 bits
 #pragma once
@@ -20,7 +23,7 @@ struct Fates {
     std::unordered_map<std::uint64_t, std::uint64_t> inside;  // arrival times by id
   };
   std::uint64_t hash = 0xcbf29ce484222325;
-  std::vector<VmEngine*> order;  // as they were created
+  std::vector<VmEngine*> order;  // in order of creation
   std::unordered_map<VmEngine*, OfLane> lanes;
   void words(std::initializer_list<std::uint64_t> all) {
     for (const std::uint64_t x : all) hash = (hash ^ x) * 0x100000001b3;
@@ -29,7 +32,7 @@ struct Fates {
 
 inline Fates fates;
 
-// The engine `served`, with all that it says written down.
+// The engine `served`, with all its results recorded.
 inline const VmEngineCalls& hashed(const VmEngineCalls& served) {
   static const VmEngineCalls* inner;
   static VmEngineCalls outer;

@@ -1,4 +1,4 @@
-// The engine that is the bit-exact model: engine.h over vermilion_model.h.
+// The bit-exact model as an engine: implements engine.h with vermilion_model.h.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,7 @@ struct VmEngine {
 
 namespace {
 
-constexpr uint32_t FrameMax = 65535;  // as lengths of frames have 16 bits
+constexpr uint32_t FrameMax = 65535;  // lengths of frames have 16 bits
 
 VmEngine* create(const char* json, char* error, size_t room) {
   VmConfigFile* config = vm_config_read(json, error, room);
@@ -52,7 +52,7 @@ int next(const VmEngine* e, uint64_t* time) {
   return vm_lane_next(e->lane, time);
 }
 
-// The byte of DSCP and ECN, behind Ethernet header and tags; 0 where the frame is not IP.
+// The byte with DSCP and ECN, after the Ethernet header and tags. 0 if the frame is not IP.
 uint32_t trafficClass(const uint8_t* frame, uint32_t lenBytes) {
   VmHeaders h;
   vm_parse(frame, lenBytes, {}, &h);

@@ -1,5 +1,6 @@
-// The engine that is the Verilated RTL, the whole lane: engine.h over rtl_session.h. Build: preset `network` (LaneParams.scala), which
-// is the lane that the model's session has: one input of 512 bits, and 16 queues, 16,384 cells of 64 B and 4,096 flows, without the victim search.
+// The Verilated RTL as an engine, with the whole lane: implements engine.h with rtl_session.h. The build is the preset
+// `network` (LaneParams.scala), the lane of the model's session: one input of 512 bits, 16 queues, 16,384 cells of 64 B
+// and 4,096 flows, without the victim search.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -20,7 +21,7 @@ struct VmEngine {
 
 namespace {
 
-// What the build has not; empty: it has all.
+// The features that the build lacks. Empty: it has all.
 std::string lacking(const VmConfig& c) {
   const auto says = [](const char* what, uint64_t is, uint64_t most) {
     return std::string(what) + " is " + std::to_string(is) + "; the RTL of the experiments has " + std::to_string(most);

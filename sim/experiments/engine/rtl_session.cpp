@@ -12,8 +12,8 @@
 namespace vermilion {
 
 static constexpr u32 ResetClocks = 8;
-static constexpr u64 NextClocks = 64;          // as sim/model/lane_session.cpp
-static constexpr u64 PatienceClocks = 10'000;  // for a verdict: then the lane hangs
+static constexpr u64 NextClocks = 64;          // as in sim/model/lane_session.cpp
+static constexpr u64 PatienceClocks = 10'000;  // longest wait for a verdict; after it the lane counts as hung
 
 static void require(bool kept, const char* broken) {
   if (!kept) throw std::runtime_error(std::string("the Verilated lane ") + broken);

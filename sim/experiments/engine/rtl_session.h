@@ -1,9 +1,10 @@
-// The Verilated lane served as LaneSession (sim/model/lane_session.h) serves the model's: the same calls, the same jumps over silence, so
-// the same verdicts and departures at the same times.
+// Runs the Verilated lane with the interface of LaneSession (sim/model/lane_session.h): the same calls and the same
+// jumps over idle time. So it gives the same verdicts and departures at the same times.
 //
-// The lane is whole, from beats to beats: what a frame's verdict was, when it left and with which DSCP and ECN bits is read at its ports. It is
-// configured through its registers while lane time stands at 0; then time is the caller's. Frames are named by their order, so what the
-// lane must keep - one verdict a frame, a queue's order, no frame more or less - is checked, and its breach thrown.
+// The session runs the whole lane, from beats to beats. It reads verdicts, departure times, and DSCP and ECN bits at
+// the lane's ports. It configures the lane through its registers while lane time is 0. After that the caller sets the
+// time. Frames are named by their order. So the session can check what the lane must keep: one verdict per frame, a
+// queue's order, the number of frames. It throws on a breach.
 #pragma once
 
 #include <deque>
@@ -24,7 +25,7 @@ class RtlSession {
   explicit RtlSession(const VmConfig& config);
   RtlDecision arrive(u64 time, const u8* frame, u32 lenBytes);  // at least one byte
   void advance(u64 time);
-  bool next(u64& ns) const;  // false: nothing will happen before another frame comes
+  bool next(u64& ns) const;  // false: nothing happens before another frame arrives
   std::deque<Gone>& sent() { return sent_; }
 
  private:
@@ -41,10 +42,10 @@ class RtlSession {
 
   VerilatedLane lane_;
   std::vector<std::deque<Inside>> queues_;
-  std::deque<Gone> left_, sent_;  // without bytes yet; with them
-  std::vector<u8> in_, out_;      // the frame that is going in; the one that is coming out
+  std::deque<Gone> left_, sent_;  // departed, bytes not known yet; with their bytes
+  std::vector<u8> in_, out_;      // the frame that is being received; the one that is being sent
   std::size_t offset_ = 0;        // of the next beat in in_
-  bool decided_ = false;          // the frame that came last
+  bool decided_ = false;          // the last frame has its verdict
   RtlDecision decision_;
   u64 frames_ = 0, now_ = 0, resting_ = 0;
 };

@@ -12,7 +12,7 @@ namespace vermilion {
 void LaneBook::reset() {
   VmConfig config{};
   std::vector<VmQueue> queues(BuildQueues);
-  for (VmQueue& q : std::span(queues).first(BuildVictims)) q.victim = 1;  // so that their push-outs are told of
+  for (VmQueue& q : std::span(queues).first(BuildVictims)) q.victim = 1;  // so that the lane reports their push-outs
   config.queues = queues.data();
   config.queue_count = BuildQueues;
   results_ = std::make_unique<Results>(config, std::vector<std::string>());

@@ -54,7 +54,8 @@ void LaneDevice::take() {
   driver_.more();
 }
 
-// Whether a commit, a snapshot or a clear goes on, which the lane does not call busy. Looking runs the clock, too.
+// Whether a commit, a snapshot or a clear is in progress, which the lane's `busy` does not show. The poll also runs the
+// clock.
 bool LaneDevice::unfinished() {
   if (looks_ == 0) return false;
   constexpr u32 Pending = registers::kStatusCommitPending.mask() | registers::kStatusSnapshotPending.mask() |

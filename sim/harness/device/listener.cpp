@@ -37,7 +37,7 @@ Listener::Listener(const std::string& path) : path_(path), socket_(fresh(SOCK_ST
   struct stat about {};
   if (::lstat(path.c_str(), &about) == 0) {
     if (!S_ISSOCK(about.st_mode)) throw InputError(path + ": is there and is no socket; give another path");
-    // A socket of the other type cannot connect, so that who listens there takes no notice; it is refused where nobody does.
+    // A socket of the other type cannot connect, so a listening program does not notice it. ECONNREFUSED: none listens.
     if (::connect(fresh(SOCK_DGRAM).get(), at, sizeof address) == 0 || errno != ECONNREFUSED)
       throw InputError(path + ": another program listens there; give another path");
     ::unlink(path.c_str());

@@ -10,7 +10,7 @@ namespace vermilion {
 
 class Log {
  public:
-  // NOLINTNEXTLINE(readability-convert-member-functions-to-static): whoever speaks has been given a log
+  // NOLINTNEXTLINE(readability-convert-member-functions-to-static): callers use the log that they are given
   void say(const std::string& text) const { std::fprintf(stderr, "vermilion-device: %s\n", text.c_str()); }
   // Reports a refused message.
   void refused(const std::string& text) {

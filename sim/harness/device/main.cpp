@@ -1,7 +1,8 @@
 // vermilion-device: the Verilated lane as a PCI Express endpoint for a vfio-user client, such as QEMU (docs/device.md).
 //
-// On standard output: `listening PATH` when a client may come. On standard error: one sentence a line. Exit status 0: the client has gone, or
-// the program was told to end; 1: a defect of the lane; 2: the input is at fault; 3: the program itself failed; 4: nobody came.
+// Standard output: `listening PATH` when a client may connect. Standard error: one sentence per line. Exit status:
+// 0: the client has disconnected, or the program was told to end. 1: a defect of the lane. 2: the input is at fault.
+// 3: the program itself failed. 4: no client came.
 #include <sys/signalfd.h>
 
 #include <csignal>
@@ -31,7 +32,7 @@ LoadedConfig load(const std::string& name) {
   }
 }
 
-// SIGTERM and SIGINT as something to read, so that they end the program between two messages.
+// Makes SIGTERM and SIGINT readable, so that they end the program between two messages.
 Descriptor signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -42,8 +43,8 @@ Descriptor signals() {
 }
 
 int serve(const DeviceOptions& o) {
-  Descriptor ends = signals();    // before any thread is there that could take them
-  std::signal(SIGPIPE, SIG_IGN);  // a client may give a pipe for an eventfd, and keep no end that reads
+  Descriptor ends = signals();    // before any thread exists that could receive them
+  std::signal(SIGPIPE, SIG_IGN);  // a client may give a pipe for an eventfd and close its read end
   Log log;
   Traffic traffic({o.framesFrom}, {o.framesTo}, o.rate, o.out, log);
   LaneDevice lane(traffic, o.waves, o.paused);

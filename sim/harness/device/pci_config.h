@@ -1,18 +1,20 @@
 // The configuration space of the device: a PCI Express endpoint of 4096 bytes.
 //
-//   0x00  header, type 0: a network controller of class "other" (0x028000) with BAR 0 and BAR 2, both 64 bits, not prefetchable
+//   0x00  header, type 0: a network controller of class "other" (0x028000) with BAR 0 and BAR 2, both 64 bits, not
+//         prefetchable
 //   0x40  power management: D0 and D3hot, state kept
 //   0x50  MSI-X: table and pending bits in BAR 2
 //   0x60  PCI Express, version 2: endpoint, function level reset
 //
-// As the NIC of docs/nic.md the two BARs change places, since the registers of Corundum's application are BAR 2.
+// For the NIC of docs/nic.md the two BARs are exchanged, since BAR 2 has the registers of Corundum's application.
 //
-// Identity: vendor 0x1af4, device 0x10f5. Numbers 1af4:10f0 to 1af4:10ff are open to experiments without registration (QEMU's
-// docs/specs/pci-ids.rst, Red Hat's own range), so no other product answers to them and no driver of Linux does. Whoever ships a card
-// needs a number of his own. Subsystem 1af4:564d, "VM" as in the register block_type, tells this experiment from others. The NIC has Corundum's
-// 1234:1001 in both places.
+// Identity: vendor 0x1af4, device 0x10f5. Numbers 1af4:10f0 to 1af4:10ff are open to experiments without registration
+// (QEMU's docs/specs/pci-ids.rst, Red Hat's own range). So no other product and no driver of Linux uses them. A card
+// that is sold needs a number of its own. Subsystem 1af4:564d, "VM" as in the register block_type, distinguishes this
+// experiment from others. The NIC has Corundum's 1234:1001 in both places.
 //
-// Writes change only what the specification lets a host write. Where memory is decoded is the client's affair: it names BARs by index.
+// Writes change only what the specification lets a host write. The device does not decode memory addresses: the client
+// names BARs by index.
 #pragma once
 
 #include <array>
@@ -32,11 +34,11 @@ class PciConfig {
  public:
   explicit PciConfig(bool nic) : nic_(nic) { reset(); }
   void reset();
-  // Both within ConfigBytes.
+  // Both accesses lie within ConfigBytes.
   void read(u32 offset, u8* to, u32 count) const;
-  // True: the host asks for a function level reset.
+  // True: the host requests a function level reset.
   [[nodiscard]] bool write(u32 offset, const u8* from, u32 count);
-  // The host lets the function send MSI-X messages: enabled, not masked as a whole, and a bus master.
+  // Whether the function may send MSI-X messages: enabled, no function mask, and a bus master.
   bool msixOpen() const;
   u32 laneBar() const { return nic_ ? 2 : 0; }
   u32 interruptBar() const { return nic_ ? 0 : 2; }

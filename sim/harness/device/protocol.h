@@ -1,5 +1,6 @@
-// vfio-user, protocol version 0.1, as far as this device speaks it: header and payloads of messages on the socket. The specification is
-// QEMU's docs/interop/vfio-user.rst; flags and indices that it takes from Linux are those of <linux/vfio.h>. All little-endian.
+// vfio-user, protocol version 0.1: headers and payloads of the messages that this device supports. The specification is
+// QEMU's docs/interop/vfio-user.rst. Flags and indices that it takes from Linux are those of <linux/vfio.h>. All values
+// are little-endian.
 #pragma once
 
 #include <bit>
@@ -37,7 +38,7 @@ constexpr u32 TypeMask = 0xf, TypeCommand = 0, TypeReply = 1, NoReply = 0x10, Er
 
 struct MessageHeader {
   u16 id, command;
-  u32 size;  // with the header
+  u32 size;  // including the header
   u32 flags;
   u32 error;  // errno, in a reply with ErrorFlag
 };
@@ -70,13 +71,13 @@ struct Message {
   std::vector<Descriptor> fds;
 };
 
-// A message that cannot be obeyed: what the client is told, and what the log says.
+// A message that the device refuses: the error for the client, and the text for the log.
 struct Refusal : std::runtime_error {
   Refusal(int number, const std::string& why) : std::runtime_error(why), error(number) {}
   int error;
 };
 
-// The fixed part of a message's payload, which may be longer.
+// Reads the fixed part of a message's payload. The payload may be longer.
 template <class T>
 T payload(const Message& message, const char* name) {
   T out;

@@ -45,7 +45,7 @@ void Server::leave() {
   waitsSince_ = Clock::now();
 }
 
-// How long nothing need be done.
+// The time for which the loop may sleep.
 int Server::patienceMs(bool busy) const {
   if (busy) return 0;
   std::optional<Clock::time_point> until;
@@ -58,7 +58,7 @@ int Server::patienceMs(bool busy) const {
   return static_cast<int>(std::clamp<long long>(left + 1, 0, 1'000'000));
 }
 
-// What may be read, in the order of `Source`, then the clients of the control channel; waits for something.
+// Waits, and returns what is readable: the sources in the order of `Source`, then the clients of the control channel.
 std::vector<pollfd> Server::poll(bool busy) {
   std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0},
                              {listener_.fd(), POLLIN, 0},
@@ -72,7 +72,7 @@ std::vector<pollfd> Server::poll(bool busy) {
   return fds;
 }
 
-// The clients of the control channel, old and new.
+// Serves the clients of the control channel and accepts new ones.
 void Server::serveControl(const std::vector<pollfd>& fds) {
   std::size_t i = Sources;
   for (ControlChannel::Client& client : control_.clients())

@@ -1,4 +1,4 @@
-// The program's one loop: signals, the client, the control channel, frames, and between them the lane's clock.
+// The program's main loop: it serves signals, the client, the control channel and frames, and runs the lane's clock.
 #pragma once
 
 #include <poll.h>
@@ -15,7 +15,7 @@ namespace vermilion {
 
 class Server {
  public:
-  // `signals`: a signalfd; what comes from it ends the loop.
+  // `signals`: a signalfd. Any signal from it ends the loop.
   Server(const DeviceOptions& options, Descriptor signals, LaneDevice& lane, VfioDevice& device, Traffic& traffic,
          Log& log);
   enum class End { Done, NobodyCame };
@@ -26,7 +26,7 @@ class Server {
   enum Source { Signals, NewClient, Client, NewControl, Frames, Sources };
   std::vector<pollfd> poll(bool busy);
   void serveControl(const std::vector<pollfd>& fds);
-  bool turn();  // false: `end_` says why
+  bool turn();  // false: `end_` gives the reason
   int patienceMs(bool busy) const;
   void join();
   void leave();

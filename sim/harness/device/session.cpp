@@ -31,7 +31,7 @@ void Session::keepFds(msghdr& head) {
   if ((head.msg_flags & MSG_CTRUNC) != 0) tooManyFds_ = true;
 }
 
-// Until `size` bytes of the message are there, of which `to` takes the next.
+// Receives until `size` bytes of the message have arrived. `to` receives the next bytes.
 Session::Read Session::fill(u8* to, std::size_t size) {
   while (have_ < size) {
     alignas(cmsghdr) char control[CMSG_SPACE(MaxMessageFds * sizeof(int))];

@@ -1,7 +1,7 @@
-// One client's connection: bytes and file descriptors in, whole messages out, replies back.
+// The connection of one client: receives bytes and file descriptors, assembles whole messages, sends replies.
 //
-// A message that comes in pieces is waited for, but not longer than PieceSeconds; a header whose size cannot be right is answered
-// with EINVAL, and ends the connection, since nobody knows where the next message begins.
+// The session waits at most PieceSeconds for the rest of a message. If a header has an impossible size, it replies
+// EINVAL and closes the connection, since the start of the next message is unknown.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,9 @@ class Session {
   Session(Descriptor socket, Log& log, Handler handler);
 
   int fd() const { return socket_.get(); }
-  // Reads what has come and answers at most one message; false: the connection is over.
+  // Reads what has arrived and answers at most one message. False: the connection has ended.
   bool readable();
-  // By when the rest of a message has to come.
+  // The deadline for the rest of a message.
   std::optional<Clock::time_point> patience() const { return patience_; }
   bool overdue();
 
@@ -41,7 +41,7 @@ class Session {
   Log& log_;
   Handler handler_;
   Message message_;
-  std::size_t have_ = 0;  // bytes of the message, its header among them
+  std::size_t have_ = 0;  // bytes of the message so far, including its header
   bool tooManyFds_ = false;
   std::optional<Clock::time_point> patience_;
 };

@@ -101,7 +101,7 @@ bool Traffic::take(u64 now) {
     const ssize_t size = ::recv(from_.get(), buffer.data(), buffer.size(), 0);
     if (size < 0) break;
     if (size == 0) {
-      oddities_++;  // a stream of beats cannot carry it
+      oddities_++;  // a stream of beats cannot carry this frame
       continue;
     }
     auto frame = std::make_shared<Frame>();
@@ -142,7 +142,7 @@ std::shared_ptr<const Frame> Traffic::next() {
 
 void Traffic::sent(u64 left, const std::vector<u8>& bytes, u32 wireLen) {
   if (out_) out_->write(epochNs_ + static_cast<i64>(left), bytes, wireLen);
-  // Who does not take a frame loses it, as on a wire.
+  // A receiver that does not accept a frame loses it, as on a wire.
   if (to_ && ::send(to_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) oddities_++;
 }
 

@@ -1,8 +1,9 @@
-// Where the device's frames come from while it runs, and where they go: captures that are fed one after the other, and a datagram
-// socket, one frame a datagram (as QEMU's `-netdev dgram` speaks, too).
+// The device's frame sources and sinks while it runs: captures that are fed one after the other, and a datagram socket
+// with one frame per datagram (compatible with QEMU's `-netdev dgram`).
 //
-// Pace, in lane time: a capture's own times, `speed` times as fast, or back to back at `rate`, as frame_source.h has it; frames of the
-// socket start when they are taken from it, or, with a rate, behind the frame before. They wait while a capture is being fed.
+// Rate, in lane time: the times of the capture, `speed` times as fast, or back to back at `rate`, as in frame_source.h.
+// A frame of the socket starts when it is read from there, or, with a rate, after the previous frame. Frames of the
+// socket wait while a capture is fed.
 #pragma once
 
 #include <deque>
@@ -16,7 +17,7 @@
 
 namespace vermilion {
 
-// A datagram socket's place: a path, or udp:HOST:PORT with a numeric IPv4 address.
+// The address of a datagram socket: a path, or udp:HOST:PORT with a numeric IPv4 address.
 struct FrameAddress {
   std::string text;  // empty: none
 };
@@ -27,11 +28,11 @@ class Traffic : public FrameSource {
           Log& log);
   ~Traffic() override;
 
-  // A capture whose first frame starts at lane time `start`. Throws InputError.
+  // Feeds a capture. Its first frame starts at lane time `start`. Throws InputError.
   void feed(const std::string& capture, std::optional<double> rate, double speed, u64 start);
   bool feeding() const { return feed_ != nullptr; }
   int socket() const { return from_.get(); }  // -1: none
-  // Takes the frames that wait at the socket, up to a limit; true: there were some.
+  // Reads the frames that wait at the socket, up to a limit. True: there were some.
   bool take(u64 now);
 
   std::shared_ptr<const Frame> next() override;
@@ -39,7 +40,7 @@ class Traffic : public FrameSource {
   u64 total() const override { return 0; }
 
   void sent(u64 left, const std::vector<u8>& bytes, u32 wireLen);
-  void keep();  // the capture of what left
+  void keep();  // keeps the capture of the sent frames
   u64 oddities() const { return oddities_; }
 
  private:
@@ -51,13 +52,13 @@ class Traffic : public FrameSource {
   Log& log_;
   std::unique_ptr<Feed> feed_;
   Descriptor from_, to_;
-  std::string bound_;  // path to take away at the end
+  std::string bound_;  // path to remove at the end
   std::optional<double> rate_;
   std::deque<std::shared_ptr<const Frame>> waiting_;
-  u64 free_ = 0;  // when the frame before ends at `rate_`
+  u64 free_ = 0;  // end of the previous frame at `rate_`
   u64 ids_ = 0, oddities_ = 0;
   std::optional<CaptureWriter> out_;
-  i64 epochNs_ = 0;  // of lane time 0, since 1970
+  i64 epochNs_ = 0;  // lane time 0, since 1970
   bool dated_ = false;
 };
 

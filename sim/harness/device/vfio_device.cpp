@@ -20,7 +20,7 @@ std::vector<u8> bytesOf(const T& value) {
   return out;
 }
 
-// As its specification has it: a reply that does not fit into `argsz` is refused, as all of these are short.
+// A reply that does not fit into `argsz` is refused, as the specification says. All of these replies are short.
 template <class T>
 T request(const Message& message, const char* name) {
   const T out = payload<T>(message, name);
@@ -95,7 +95,7 @@ std::vector<u8> VfioDevice::version(const Message& m) {
   if (!wanted.is_object() || (wanted.contains("capabilities") && !wanted["capabilities"].is_object()))
     throw Refusal(EINVAL, "VERSION: its JSON is no object with an object of capabilities");
   const Json offered = wanted.value("capabilities", Json::object());
-  // Of these, the ones that the client knows: the list must be a part of the client's.
+  // Of these, only those that the client knows: the list must be a subset of the client's.
   const Json own = {{"max_msg_fds", MaxMessageFds},
                     {"max_data_xfer_size", MaxDataBytes},
                     {"max_dma_maps", DmaMap::MaxRegions},

@@ -1,7 +1,8 @@
-// What each vfio-user command does to the device: its configuration space, its two BARs, interrupts and memory.
+// The effect of each vfio-user command on the device: its configuration space, its two BARs, interrupts and memory.
 //
-// BARs are read and written in naturally aligned units of 1, 2, 4 or 8 bytes, as a processor does; the lane takes words of 32 bits with
-// byte strobes, so 8 bytes are two accesses, the lower address first. The configuration space takes any length.
+// BARs are accessed in naturally aligned units of 1, 2, 4 or 8 bytes, as a processor does. The lane accepts words of 32
+// bits with byte strobes, so 8 bytes are two accesses, the lower address first. The configuration space accepts any
+// length.
 #pragma once
 
 #include <linux/vfio.h>
@@ -20,7 +21,7 @@ class VfioDevice {
   VfioDevice(LaneDevice& lane, Log& log, bool nic) : lane_(lane), log_(log), config_(nic), interrupts_(config_) {}
   // A reply's payload; throws Refusal.
   std::vector<u8> handle(Message& message);
-  // The client is gone: its memory and eventfds go, the device stays as it is.
+  // The client has disconnected. Releases its memory and eventfds; the rest of the device's state stays.
   void disconnected();
   void reset();
 
