@@ -1,6 +1,6 @@
-// The draws of the lane's random source as raw little-endian 32-bit words on standard output, until nobody reads any more.
-// The generator is the model's, whose draws a test compares with the RTL's. Argument: the seed.
-// The number of bytes written stands on standard error at the end.
+// Writes the draws of the lane's random source as raw little-endian 32-bit words to standard output, until the reader
+// closes it. The generator is the model's; a test compares its draws with the RTL's. Argument: the seed.
+// At the end it writes the number of bytes to standard error.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

@@ -1,12 +1,13 @@
-// Profile changes under traffic: frames back to back at the width of the stream, and commits of random queues between them, each decision
-// replayed with the old or the new profile (watch.h).
+// Profile changes under traffic. The lane receives frames back to back at the stream's width, with commits of random
+// queues between them. Each decision is replayed with the old or the new profile (watch.h).
 //
 //   vermilion-commits --profiles FILE --changes N --seed S [--frame-bytes B] [--wrong N]
 //
-// FILE: a configuration a line (docs/hardware-configuration.md), the first to begin with; a change gives one queue what that queue has
-// in another of them. All have the same queues, class table, port, service and rewriting. `--wrong N`: change N writes the
-// last place of a weight otherwise than told, which must be found.
-// Standard output: `progress DONE TOTAL`, then one object of JSON. Exit status: 0 done, 1 a decision was neither's, 2 the input is at fault.
+// FILE: one configuration per line (docs/hardware-configuration.md); the run begins with the first. A change gives one
+// queue the profile that it has in another of them. All have the same queues, class table, port, service and rewriting.
+// `--wrong N`: change N writes another last place of a weight than the watch expects. The watch must find this.
+// Standard output: `progress DONE TOTAL`, then one JSON object. Exit status: 0 done, 1 a decision used neither profile,
+// 2 the input is at fault.
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr u32 MostPauseClocks = 400, Behind = 64;  // Behind: more clocks than from slot to verdict, push-outs included
+constexpr u32 MostPauseClocks = 400, Behind = 64;  // Behind: more cycles than from slot to verdict, push-outs included
 
 struct Asked {
   std::string profiles;
@@ -45,7 +46,7 @@ Asked parse(int count, char** words) {
   return asked;
 }
 
-// Frames until it is told that it is enough.
+// Supplies frames until it is told to stop.
 class Tap : public FrameSource {
  public:
   explicit Tap(const Options& o) : inside_(benchSource(o)) {}
@@ -94,7 +95,7 @@ class Campaign {
   const CommitWatch& watch() const { return watch_; }
 
  private:
-  // Writes the whole record and COMMIT, and waits until the lane has taken it.
+  // Writes the whole record and COMMIT, and waits until the lane has applied it.
   void change(LaneDriver& driver, Tap& source, u64 n) {
     const VmConfig& config = pool_[random_() % pool_.size()].config;
     const u32 queue = static_cast<u32>(random_() % config.queue_count);
@@ -105,7 +106,7 @@ class Campaign {
     one.queue_count = 1;
     one.queues = &written;
     for (const RegisterWrite& w : registerWrites(one)) {
-      if (w.address == registers::queue_select()) break;  // what follows is the lane's, not the queue's
+      if (w.address == registers::queue_select()) break;  // later writes configure the lane, not the queue
       driver.control().write(w.address, w.value);
     }
     driver.control().write(registers::queue_select(), queue);

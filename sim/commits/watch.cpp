@@ -29,7 +29,7 @@ void CommitWatch::close() {
   seen_.both += old_ && new_;
 }
 
-// Whoever still has the old profile has it no longer: no decision of the queue came since.
+// Stories with the old profile change to the new one: the queue has had no decision since.
 void CommitWatch::keepChanged() {
   for (Story& story : stories_) {
     if (story.changed) continue;
@@ -38,7 +38,7 @@ void CommitWatch::keepChanged() {
   }
 }
 
-// Stories that go on alike are one.
+// Merges stories with the same state.
 void CommitWatch::join() {
   for (auto it = stories_.begin(); it != stories_.end(); ++it)
     for (auto other = std::next(it); other != stories_.end();)
@@ -51,7 +51,7 @@ void CommitWatch::finish() {
   accounting_.finish();
 }
 
-// Stories that disagree; the last one's reason is the fault.
+// Removes stories that disagree. The reason of the last one is the reported fault.
 void CommitWatch::drop(const std::string& why) {
   std::string reason;
   for (auto it = stories_.begin(); it != stories_.end();) {

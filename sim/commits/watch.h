@@ -1,8 +1,12 @@
-// A lane under commits: each decision must be the model's with the queue's old profile or with its new one, and once new, always new.
+// Checks a lane under commits. Each decision must be the model's with the queue's old profile or with its new one.
+// After the first decision with the new one, all must use the new one.
 //
-// Which packet is the first to meet a commit only the lane knows. So from the write of COMMIT on there is more than one story: at each decision of that
-// queue the commit may have come just before it. Stories that tell the same go on beside each other, over later changes too. A story is a whole replay (harness/replay.h), which must agree bit for bit in what each
-// decision saw, averages, probability, colour, verdict; one that disagrees once is dropped. No story left: some decision used neither profile, or a mix.
+// Only the lane knows which packet is the first that uses a commit. So from the write of COMMIT on there are several
+// stories: at each decision of that queue, the commit may have come just before it. Stories with the same results
+// continue in parallel, also over later changes.
+// A story is a whole replay (harness/replay.h). It must agree bit for bit with what each decision saw, its averages,
+// probability, colour and verdict. A story that disagrees once is removed. If no story is left, a decision used neither
+// profile, or a mix.
 #pragma once
 
 #include <list>
@@ -19,24 +23,24 @@ class CommitWatch : public LaneListener {
  public:
   struct Seen {
     u64 decisions = 0, refreshes = 0;
-    u64 amid = 0;     // decisions of the queue while its commit was under way
-    u64 onlyOld = 0;  // changes in whose time under way a decision agreed with the old profile alone
-    u64 onlyNew = 0;  // the same with the new one
+    u64 amid = 0;     // decisions of the queue while its commit was pending
+    u64 onlyOld = 0;  // changes with a decision, while pending, that agreed only with the old profile
+    u64 onlyNew = 0;  // the same for the new profile
     u64 both = 0;     // changes that had both
     u64 most = 1;     // stories at once
-    u64 untold = 0;   // stories left out because there were too many; a fault behind that says nothing
+    u64 untold = 0;   // stories left out because there were too many; a later fault is then not conclusive
     u64 verdicts[VM_VERDICTS] = {};
   };
   explicit CommitWatch(const VmConfig& config);
 
-  // COMMIT is about to be written: from here to close() the queue may change to `profile`.
+  // Call before the write of COMMIT. From here to close() the queue may change to `profile`.
   void open(u32 queue, const VmQueue& profile);
-  // The lane has taken it, and everything decided before has been shown.
+  // The lane has applied the commit and has shown all decisions before it.
   void close();
   void finish();
 
   bool failed() const { return !fault_.empty() || accounting_.errors() != 0; }
-  // One sentence on what is wrong; empty: nothing.
+  // The fault as one sentence. Empty: none.
   std::string fault() const { return fault_.empty() ? accounting_.firstError() : fault_; }
   const Seen& seen() const { return seen_; }
   bool empty() const { return accounting_.empty(); }
@@ -53,7 +57,7 @@ class CommitWatch : public LaneListener {
   static constexpr std::size_t MostStories = 64;  // from one change to the next
   struct Story {
     Replay replay;
-    bool changed;  // the commit has come in it
+    bool changed;  // the commit has taken effect in this story
   };
   void drop(const std::string& why);
   void keepChanged();

@@ -1,7 +1,7 @@
-// Demoted packets by flow: a token bucket marker of the model, packets that come as standard input says.
-// Arguments: a configuration (docs/hardware-configuration.md), whose queue 0 has the marker, and the seed of the random
-// source, which is the lane's own. Standard input: a line a packet, in order of time: "NS BYTES FLOW". All come green.
-// Standard output: a line a flow from 0 up: "PACKETS DEMOTED".
+// Counts demoted packets by flow, for a token bucket marker of the model and packets from standard input.
+// Arguments: a configuration (docs/hardware-configuration.md), of which queue 0 has the marker, and the seed of the
+// random source, which is the lane's. Standard input: one line per packet, in order of time: "NS BYTES FLOW". All
+// arrive green. Standard output: one line per flow from 0 up: "PACKETS DEMOTED".
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

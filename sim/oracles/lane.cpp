@@ -1,13 +1,14 @@
-// Packets through a lane of the bit-exact model: a line for each decision, for comparison with other implementations.
+// Sends packets through a lane of the bit-exact model, and prints each decision for comparison with other
+// implementations.
 //
 //   oracle-lane CONFIG.json SEED [KEEP COUNT BYTES]
 //
 // CONFIG.json is a hardware record (docs/hardware-configuration.md). Each packet is an IPv4 frame with DSCP AF11, AF12
-// or AF13 by its colour: 0 green, 1 yellow, 2 red. Packets come from standard input, one a line, in order of time:
-// "NS BYTES COLOUR". With KEEP, packets of BYTES arrive so that KEEP packets are always queued, COUNT packets in all:
-// the average then settles, and the gaps between drops can be compared with their exact distribution.
+// or AF13 by its colour: 0 green, 1 yellow, 2 red. Packets come from standard input, one per line, in order of time:
+// "NS BYTES COLOUR". With KEEP, packets of BYTES arrive so that KEEP packets are always queued, COUNT packets in total.
+// The average then settles, and the gaps between drops can be compared with their exact distribution.
 //
-// A line for each decision, times in ns, averages in 2^-16 byte or packet, probabilities in 2^-32:
+// Output: one line per decision, times in ns, averages in 2^-16 byte or packet, probabilities in 2^-32:
 //   time colour bytes verdict average probability, then for each colour: queued bytes, queued packets, last departure;
 //   last, the look-ahead n of the colour's estimator
 #include <cstdint>
@@ -55,7 +56,7 @@ class Lane {
     take();
   }
 
-  // Runs the lane until fewer than `keep` packets are in it; returns the time of the departure.
+  // Runs the lane until it holds fewer than `keep` packets. Returns the time of the departure.
   std::uint64_t until(unsigned keep, std::uint64_t now) {
     for (std::uint64_t next; held_ >= keep && vm_lane_next(lane_, &next) != 0; take()) {
       now = next > now ? next : now + 1;

@@ -1,4 +1,5 @@
-// Who decides on the Poisson queue's arrivals: the model of the decision, or the RTL's policy pipeline (model_decider.cpp, rtl_decider.cpp; one is linked).
+// Makes the decisions on the arrivals of the Poisson queue, with the model or with the RTL's policy pipeline
+// (model_decider.cpp or rtl_decider.cpp; the build links one).
 #pragma once
 
 #include <memory>
@@ -11,13 +12,13 @@ namespace vermilion {
 class Decider {
  public:
   virtual ~Decider() = default;
-  // `a` is what the queue has, but for the draw; times never go back.
+  // `a` has the state of the queue, without the draw. Times never go back.
   virtual Decision decide(Arrival a) = 0;
-  // A packet that was admitted leaves queue 0.
+  // An admitted packet leaves queue 0.
   virtual void departed(u64 time, u32 lenBytes) = 0;
 };
 
-// Queue 0 of a configuration, with draws by `seed`.
+// The decider for queue 0 of a configuration, with draws from `seed`.
 std::unique_ptr<Decider> makeDecider(const LoadedConfig& loaded, u64 seed);
 
 }  // namespace vermilion

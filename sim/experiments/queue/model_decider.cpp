@@ -1,4 +1,4 @@
-// The decision of the model, which is told what the queue has.
+// The model's decision. The caller gives it the state of the queue.
 #include "../../model/random.h"
 #include "decider.h"
 

@@ -1,9 +1,11 @@
-// A single-server queue whose arrivals the model or the RTL decides on (decider.h): Poisson arrivals, exponential service times.
-// Standard input: a JSON object with `lane`, a configuration (docs/hardware-configuration.md) whose queue 0 it is, `arrivals_per_second`,
-// `services_per_second`, `count` and `warm_up` in arrivals, `seed`. Standard output: one JSON object, see `figures`.
+// A single-server queue with Poisson arrivals and exponential service times. The model or the RTL makes the decisions
+// (decider.h).
+// Standard input: a JSON object with `lane`, a configuration (docs/hardware-configuration.md) of which it uses queue 0,
+// `arrivals_per_second`, `services_per_second`, `count` and `warm_up` in arrivals, `seed`. Standard output: one JSON
+// object, see `figures`.
 //
-// Backlog and limit count the packet in service. Arrivals and service times come from two generators of their own, so runs with one seed have the
-// same arrivals whatever is dropped. Time is a double in seconds; the model sees it in ns.
+// Backlog and limit count the packet in service. Arrivals and service times come from two separate generators, so runs
+// with one seed have the same arrivals, whatever is dropped. Time is a double in seconds; the model sees it in ns.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +23,7 @@ namespace {
 using namespace vermilion;
 
 constexpr u32 PacketBytes = 1000;
-constexpr std::size_t RunsKept = 32;  // runs of drops: so many lengths, the last for all above
+constexpr std::size_t RunsKept = 32;  // lengths of runs of drops; the last counts all longer runs
 
 class Exponential {
  public:
@@ -43,7 +45,7 @@ class PoissonQueue {
   PoissonQueue(const LoadedConfig& loaded, double arrivals, double services, u64 seed)
       : decider_(makeDecider(loaded, seed)), gap_(2 * seed, 1 / arrivals), service_(2 * seed + 1, 1 / services) {}
 
-  // `n` arrivals; what is counted is of them and of the departures in their time.
+  // Simulates `n` arrivals. The counts cover these arrivals and the departures in the same time.
   Counts run(u64 n) {
     counts_ = {};
     const double begin = now_;
@@ -51,7 +53,7 @@ class PoissonQueue {
     counts_.seconds = now_ - begin;
     return counts_;
   }
-  // One number for all verdicts, averages and probabilities since the beginning, as networks have it (engine/fate_hash.h).
+  // A hash of all verdicts, averages and probabilities so far, as for the networks (engine/fate_hash.h).
   nlohmann::json fates() const {
     char hash[17];
     std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_));
@@ -108,12 +110,12 @@ class PoissonQueue {
   Exponential gap_, service_;
   std::deque<double> inside_;  // arrival times; the first is in service
   double now_ = 0, started_ = 0, end_ = 0, left_ = 0;
-  u64 run_ = 0;  // drops since the last packet that was admitted
+  u64 run_ = 0;  // drops since the last admitted packet
   Counts counts_;
 };
 
-// `waited`: before service, s in all of those served; `average`: as it was compared, summed over arrivals; `runs`: of consecutive
-// drops, by length from 1 up, the last for all above.
+// `waited`: time before service, in s, summed over the served packets. `average`: the compared average, summed over
+// arrivals. `runs`: runs of consecutive drops, by length from 1 up; the last counts all longer runs.
 nlohmann::json figures(const Counts& c) {
   return {{"arrived", c.arrived},
           {"early", c.verdicts[VM_EARLY]},

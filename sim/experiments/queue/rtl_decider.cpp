@@ -1,8 +1,10 @@
-// The Verilated policy pipeline (hw/src/vermilion/policy/PolicyPipeline.scala) by itself: classifier, averages, curve, spacing, limit and verdict, with its own
-// count of what the queue has. It gets packets and departures; what it says it saw of the queue must be what the queue had.
+// The Verilated policy pipeline alone (hw/src/vermilion/policy/PolicyPipeline.scala): classifier, averages, curve,
+// spacing, limit and verdict. It keeps its own backlog counters. The decider feeds it packets and departures. The queue
+// state that it reports must be the real one.
 //
-// One packet at a time: departures, `SettleClocks` until all stages know of them, the packet, and on until nothing is on its way. Time is an
-// input, so all of these clocks happen at the arrival's own instant.
+// The decider sends one packet at a time. It applies departures, waits `SettleClocks` until all stages know of them,
+// sends the packet, and runs until the pipeline is idle. Time is an input, so all of these cycles have the time of the
+// arrival.
 #include <verilated.h>
 
 #include <algorithm>
@@ -89,7 +91,7 @@ class RtlDecider : public Decider {
   }
 
  private:
-  // Inputs are seen by this clock; outputs are those behind it.
+  // This cycle samples the inputs. The outputs are those after it.
   void clock() {
     top_.clock = 0;
     top_.eval();

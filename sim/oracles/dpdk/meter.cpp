@@ -1,12 +1,14 @@
-// DPDK's rte_meter, the model's token bucket marker and the RFCs' arithmetic in whole numbers over the same packets.
+// Compares DPDK's rte_meter, the model's token bucket marker and the RFCs' arithmetic in integers, on the same packets.
 //
 //   oracle-meter CONFIG.json CIR CBS SECOND_RATE SECOND_BYTES
 //
-// CONFIG.json is a hardware record (docs/hardware-configuration.md) whose queue 0 has a marker of kind srTCM or trTCM. The rest is
-// the same for the others, rates in bytes/s: srTCM: CIR, CBS, 0, EBS. trTCM: CIR, CBS, PIR, PBS. DPDK's clock is 1 ns.
-// Standard input: a line a packet, "NS BYTES COLOUR". Standard output, a line a packet: the colours that the model, the RFC and
-// DPDK give; DPDK's if it had the RFC's tokens just before; 1 if the RFC's tokens lie so near to the packet's length that
-// DPDK, which adds tokens in quanta, may lack one quantum. After all packets the bytes of DPDK's quanta.
+// CONFIG.json is a hardware record (docs/hardware-configuration.md). Its queue 0 has a marker of kind srTCM or trTCM.
+// The other arguments give the same settings to DPDK and the RFC, rates in bytes/s. srTCM: CIR, CBS, 0, EBS. trTCM:
+// CIR, CBS, PIR, PBS. DPDK's clock period is 1 ns.
+// Standard input: one line per packet, "NS BYTES COLOUR". Standard output, one line per packet: the colours of the
+// model, the RFC and DPDK; DPDK's colour if it had the RFC's tokens just before; 1 if the RFC's tokens are so close to
+// the packet's length that DPDK, which adds tokens in quanta, may lack one quantum. After all packets, the bytes of
+// DPDK's quanta.
 #include <rte_meter.h>
 
 #include <cstdint>
@@ -18,7 +20,7 @@
 
 #include "../../model/vermilion_model.h"
 
-// rte_meter takes the clock's rate from DPDK's run-time environment, which is not started here.
+// rte_meter reads the clock's rate from DPDK's run-time environment, which is not started here.
 extern "C" std::uint64_t rte_get_tsc_hz(void) {
   return 1000000000;
 }
@@ -34,7 +36,8 @@ struct Rates {
   uint64_t rate[2], depth[2];
 };
 
-// Tokens in 2 buckets, in byte / 10^9, so that a ns adds the rate: no rounding. C and E (RFC 2697), or C and P (RFC 2698).
+// Tokens in 2 buckets, in units of byte / 10^9. Each ns adds the rate, without rounding. C and E (RFC 2697), or C and P
+// (RFC 2698).
 class Rfc {
  public:
   explicit Rfc(const Rates& r) : r_(r), tokens_{r.depth[0] * Second, r.depth[1] * Second} {}
@@ -64,7 +67,7 @@ class Rfc {
   }
 
   uint64_t bytes(int bucket) const { return tokens_[bucket] / Second; }
-  // Whether a bucket covers the packet by less than what DPDK may lack: a quantum, and the cut to whole bytes.
+  // Whether a bucket covers the packet by less than DPDK may lack: one quantum, and the truncation to whole bytes.
   bool near(unsigned bytes, const uint64_t lag[2]) const {
     for (int i = 0; i < 2; i++)
       if (tokens_[i] >= bytes * Second && tokens_[i] < (bytes + lag[i] + 1) * Second) return true;

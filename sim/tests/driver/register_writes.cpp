@@ -1,4 +1,5 @@
-// What the simulator's harness writes for a configuration (docs/hardware-configuration.md, on standard input): a line "address value" each.
+// Prints the register writes of the simulator's harness for a configuration (docs/hardware-configuration.md, on
+// standard input): one line "address value" for each write.
 #include <cstdio>
 #include <iostream>
 #include <iterator>

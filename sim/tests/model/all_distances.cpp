@@ -1,5 +1,5 @@
-// Every distance there is: for the switches given as three digits (option, infer, share), a byte for each initial TTL, TTL and
-// final TTL, in this order, and for packets without the option a byte for each TTL.
+// Prints all distances for the switches given as three digits (option, infer, share). First one byte for each initial
+// TTL, TTL and final TTL, in this order. Then, for packets without the option, one byte for each TTL.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A departure from a queue that the replay holds empty, and no decision at all: what a broken lane might show first.
+// A departure from a queue that is empty in the replay, and no decision at all: a broken lane might show this first.
 #include <cstdio>
 #include <vector>
 
