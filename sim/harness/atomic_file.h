@@ -12,7 +12,7 @@ namespace vermilion {
 class AtomicFile {
  public:
   explicit AtomicFile(std::string name) : name_(std::move(name)), part_(name_ + ".part") {
-    // Renaming onto a device would take it from the whole machine.
+    // Renaming onto a device file would remove the device for the whole machine.
     std::error_code none;
     if (std::filesystem::exists(name_, none) && !std::filesystem::is_regular_file(name_, none))
       throw InputError(name_ + ": is no regular file; give a file's name");

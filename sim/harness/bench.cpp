@@ -1,4 +1,4 @@
-// What --bench sends; see bench.h.
+// The frames of --bench; see bench.h.
 #include "bench.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What stands before the lane in the simulator alone: it gives IP packets DSCPs, by rules or by flow.
+// The stage upstream of the lane, only in the simulator: it sets the DSCPs of IP packets, by rules or by flow.
 //
 // --front FILE is one JSON object, made by sim/vermilion/simulation/front.py from a configuration that has been checked:
 //

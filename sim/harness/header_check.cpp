@@ -22,7 +22,7 @@ u32 word(const Bytes& data, u64 i) {
   return u32{data[i]} << 8 | data[i + 1];
 }
 
-// Where the payload of a frame begins, behind its tags; the frame may end before.
+// The offset of a frame's payload, after its tags. The frame may end before it.
 u64 payloadAt(const Bytes& data) {
   const u32 outer = word(data, 12);
   if (outer != 0x8100 && outer != 0x88a8) return EthernetBytes;

@@ -61,7 +61,8 @@ void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
 }
 
 void LaneDriver::reset(u32 clocks) {
-  // The lane sees its reset a clock later. So its outputs mean something from the third clock on, one clock behind a reset of one clock.
+  // The lane sees its reset one cycle later. So its outputs are valid from the third cycle on, one cycle after a reset
+  // of one cycle.
   defined_ = false;
   for (u32 i = 0; i <= clocks; i++) {
     lane_.reset(i < clocks);

@@ -121,7 +121,7 @@ class ModelRun {
   Recorder& recorder_;
   ClockedLane lane_;
   std::shared_ptr<const Frame> next_;
-  std::deque<Packet> underWay_;  // by id; those whose fate is known are emptied from the front
+  std::deque<Packet> underWay_;  // by id; packets with a known fate are removed from the front
   u64 firstId_ = 0, now_ = StartNs, clocks_ = 0, resting_ = 0;
 };
 

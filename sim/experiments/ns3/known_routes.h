@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Routes of a network that does not change: what a node's own routing says of an address is asked once and kept. ns-3's global routing
-// searches a list of all addresses for each packet at each node.
+// Caches the routes of a network that does not change: it asks a node's own routing once per address. ns-3's global
+// routing searches a list of all addresses for each packet at each node.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace vermilion {
 class KnownRoutes : public ns3::Ipv4RoutingProtocol {
  public:
   static ns3::TypeId GetTypeId();
-  // Takes the place of the node's routing, which it asks. Links, addresses and routes are those of this moment from then on.
+  // Replaces the node's routing, which it asks. From then on links, addresses and routes are those of this moment.
   static void install(ns3::Ptr<ns3::Node> node);
 
   ns3::Ptr<ns3::Ipv4Route> RouteOutput(ns3::Ptr<ns3::Packet> packet, const ns3::Ipv4Header& header,

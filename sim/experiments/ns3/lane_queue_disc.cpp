@@ -20,7 +20,7 @@ static constexpr std::uint32_t EthernetIp = 0x0800;
 static constexpr std::size_t ErrorBytes = 400;
 static const char* const LostAs[Verdicts] = {"", "", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
-// Hops from the sender: the smallest initial TTL of those in use that is not below this one, less it.
+// Hops from the sender: the smallest usual initial TTL that is not below this TTL, less this TTL.
 static std::uint32_t distanceOf(std::uint32_t ttl) {
   for (const std::uint32_t initial : {32u, 64u, 128u})
     if (ttl <= initial) return std::min<std::uint32_t>(initial - ttl, Distances - 1);
@@ -112,7 +112,7 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
     inside_.erase(victim);
   }
   collect();
-  if (admitted || !wake_.IsPending()) plan();  // a frame that is lost changes nothing for those that wait
+  if (admitted || !wake_.IsPending()) plan();  // a lost frame changes nothing for the queued ones
   return admitted;
 }
 
@@ -128,7 +128,7 @@ void LaneQueueDisc::sample(const VmFate& fate) {
   samples_.push_back({now, fate.colour, static_cast<double>(fate.avg) / 65536, inside_.size()});
 }
 
-// What has left the lane goes to the device.
+// Passes frames that have left the lane to the device.
 void LaneQueueDisc::collect() {
   for (VmGone gone; calls_->left(engine_, &gone);) {
     const auto packet = inside_.find(gone.id);

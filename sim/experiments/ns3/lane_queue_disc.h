@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A queue disc that is a lane: every packet is shown to an engine (../engine/engine.h) as an Ethernet frame, and what the
-// engine says happens to it. So it serves as queue with AQM, and as marker on an edge.
+// A lane as a queue disc. It passes every packet to an engine (../engine/engine.h) as an Ethernet frame and applies the
+// engine's result. It works as a queue with AQM, and as a marker at an edge.
 //
-// The lane's own port sets the pace: packets that have left it wait for the device, which must be no slower. Only IPv4.
+// The lane's own port sets the rate. Packets that have left it wait for the device, which must not be slower. Only
+// IPv4.
 #pragma once
 
 #include <array>
@@ -22,14 +23,14 @@ namespace vermilion {
 constexpr std::size_t Colours = 3, Verdicts = 8, Distances = 64;
 constexpr std::uint32_t EthernetBytes = 14;
 
-// Packets of one source and colour.
+// Counts of one source and colour.
 struct LaneCounts {
   std::array<std::uint64_t, Verdicts> verdicts{};
   std::uint64_t evicted = 0, left = 0, leftBytes = 0;  // bytes of frames, with their Ethernet header, without FCS
-  std::uint64_t waitedNs = 0;                          // sum over those that left, from arrival to the end of sending
+  std::uint64_t waitedNs = 0;                          // sum over departed packets, from arrival to the end of sending
 };
 
-// Averages as decisions compared them: of each colour one in each `step`, between `from` and `to`, ns.
+// Averages as decisions compared them: one per colour in each `step`, between `from` and `to`, ns.
 struct LaneTrace {
   std::uint64_t from = 0, to = 0, step = 1;
 };
@@ -37,10 +38,10 @@ struct LaneSample {
   std::uint64_t time;
   std::uint32_t colour;
   double average;
-  std::uint64_t packets;  // in the lane as the packet met it
+  std::uint64_t packets;  // in the lane when the packet arrived
 };
 
-// Packets in the lane or behind it, any of which can be taken.
+// Packets in the lane or downstream of it. Any of them can be removed.
 class HeldPackets : public ns3::Queue<ns3::QueueDiscItem> {
  public:
   using Place = Iterator;
@@ -59,16 +60,18 @@ class LaneQueueDisc : public ns3::QueueDisc {
  public:
   static ns3::TypeId GetTypeId();
   ~LaneQueueDisc() override;
-  // Before the first packet. `lane` is the record of docs/hardware-configuration.md; throws what the engine refuses.
+  // Call before the first packet. `lane` is the record of docs/hardware-configuration.md. Throws if the engine refuses
+  // it.
   void serve(const VmEngineCalls& calls, const std::string& lane, const LaneTrace& trace);
 
   const std::map<std::uint32_t, std::array<LaneCounts, Colours>>& counts() const { return counts_; }  // by address
-  // What the queue lost, evicted packets too, by hops from the sender as the lane infers them from the TTL (docs/ttl-option.md).
+  // Lost packets, evicted ones included, by hops from the sender as the lane infers them from the TTL
+  // (docs/ttl-option.md).
   const std::array<std::uint64_t, Distances>& lostDistance() const { return lostDistance_; }
   void countFromHere();  // forgets counts and losses so far
   const std::vector<LaneSample>& samples() const { return samples_; }
   std::uint64_t mostHeldBytes() const { return mostHeldBytes_; }
-  std::uint64_t mostWaiting() const { return mostWaiting_; }  // packets that had left and waited for the device
+  std::uint64_t mostWaiting() const { return mostWaiting_; }  // most packets that waited for the device
 
  private:
   struct Inside {

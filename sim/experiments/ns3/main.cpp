@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One run: a scenario (scenario.h) on standard input, what came of it on standard output. Argument: an engine's library (../engine/engine.h).
+// One run: reads a scenario (scenario.h) from standard input and writes the results to standard output. Argument: an
+// engine's library (../engine/engine.h).
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -18,7 +19,7 @@ static const VmEngineCalls& engineOf(const char* library) {
   return *give();
 }
 
-// Of all lanes; `lanes` in the order in which they stand in the scenario.
+// Results of all lanes. `lanes` is in the order of the scenario.
 static nlohmann::json fatesOf(vermilion::Fates& fates) {
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(fates.hash));

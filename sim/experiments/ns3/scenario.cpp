@@ -58,7 +58,7 @@ struct Lane {
 
 struct Sent {
   std::unique_ptr<Transfers> transfers;
-  std::uint64_t before;  // received before what counts
+  std::uint64_t before;  // received before the count begins
   json samples;
 };
 
@@ -122,7 +122,7 @@ class Scenario {
     }
   }
 
-  // A short queue in the device: what has left the lane and not yet been sent waits behind it.
+  // A short queue in the device. Packets that have left the lane and do not fit wait upstream of it.
   void put(const json& lane, Ptr<NetDevice> device) {
     TrafficControlHelper helper;
     helper.SetRootQueueDisc("vermilion::LaneQueueDisc");
@@ -186,7 +186,7 @@ class Scenario {
     Simulator::Schedule(NanoSeconds(sampleNs_), &Scenario::sample, this);
   }
 
-  // Adds to what stands there already.
+  // Adds to existing values.
   static void count(json& out, const LaneCounts& c) {
     if (out.is_null()) out = json::object();
     const auto add = [&out](const char* what, std::uint64_t n) { out[what] = out.value(what, std::uint64_t{0}) + n; };

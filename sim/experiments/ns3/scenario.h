@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A network with lanes and traffic from a JSON object, and what came of it as another. Times in ns, rates in bit/s.
+// Builds a network with lanes and traffic from a JSON object, and returns the results as another. Times in ns, rates in
+// bit/s.
 //
 //   {"seconds", "tcp": {"segment_bytes", "window_segments", "initial_window", "delayed_ack", "delayed_ack_ms", "min_rto_ms", "retries",
 //                      "ecn"},
@@ -15,8 +16,10 @@
 //    "udp": {NAME: {"sent"}}, "bulk": {NAME: {"received_bytes"}}, "transactions": {NAME: {"completed", "failed"}},
 //    "transfers": {NAME: {"took_ns": [of each start; 0: not ended], "received_bytes", "samples": [bytes so far]}}, "events"}
 //
-// Nodes are there by being named. `trace` may be absent. Where `by_source` is false, all sources of a lane are one, "all". Lanes and bytes of
-// transfers are counted from `count_from_ns` on, and those bytes sampled every `sample_ns`; absent or 0: from the start, never. TCP is NewReno without SACK, window scaling, time stamps and limited transmit.
+// A node exists if it is named. `trace` may be absent. If `by_source` is false, all sources of a lane count as one,
+// "all". Counts of lanes and bytes of transfers begin at `count_from_ns`; absent or 0: at the start. These bytes are
+// sampled every `sample_ns`; absent or 0: never. TCP is NewReno without SACK, window scaling, time stamps and limited
+// transmit.
 #pragma once
 
 #include <nlohmann/json.hpp>

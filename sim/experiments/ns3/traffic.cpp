@@ -15,7 +15,8 @@ UdpSource::UdpSource(Ptr<Node> from, InetSocketAddress to, const UdpPace& pace)
   Simulator::Schedule(NanoSeconds(pace.startNs), &UdpSource::send, this);
 }
 
-// The next packet of the burst, or the first of the next burst; each at its own time from the start, so nothing adds up.
+// Sends the next packet of the burst, or the first of the next burst. Each time counts from the start, so that no error
+// accumulates.
 void UdpSource::send() {
   socket_->Send(Create<Packet>(pace_.payloadBytes));
   sent_++;
@@ -87,7 +88,7 @@ void TransactionClient::received(Ptr<Socket> socket) {
 }
 
 void TransactionClient::ended(Ptr<Socket> socket) {
-  if (socket != socket_) return;  // of a transaction that is over
+  if (socket != socket_) return;  // of a transaction that has ended
   (got_ >= sizes_.responseBytes ? completed_ : failed_)++;
   socket_ = nullptr;
   socket->Close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The sources of the experiments. Each is built with its two ends and starts by itself.
+// The sources of the experiments. Each is created with its two ends and starts itself.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace vermilion {
 
-// UDP datagrams at a steady pace, from `start` on: for ever, or in bursts of `on` every `on` + `off`, ns.
+// UDP datagrams at a constant rate, from `start` on: without end, or in bursts of `on` every `on` + `off`, ns.
 struct UdpPace {
   std::uint32_t dscp = 0, payloadBytes = 0;
   std::uint64_t intervalNs = 0, startNs = 0, onNs = 0, offNs = 0;  // onNs 0: no bursts
@@ -30,8 +30,8 @@ class UdpSource {
   std::uint64_t sent_ = 0, burst_ = 0, inBurst_ = 0;
 };
 
-// Transactions one behind the other: connect, send a request, get a response, which the server ends the connection with; then anew at
-// once. One that fails does not count.
+// Transactions one after the other: connect, send a request, receive a response, after which the server closes the
+// connection. The next one starts at once. A failed transaction does not count.
 struct TransactionSizes {
   std::uint32_t requestBytes = 0, responseBytes = 0;
 };

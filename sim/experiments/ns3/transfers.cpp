@@ -10,13 +10,14 @@ using namespace ns3;
 
 namespace {
 
-constexpr std::int64_t LingerNs = 2'000'000'000;  // for what was sent twice and is still on its way
+constexpr std::int64_t LingerNs = 2'000'000'000;  // for retransmitted segments that are still in the network
 
 std::uint64_t now() {
   return static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
 }
 
-// ns-3 ends a connection by packets only, so the end point is taken from the socket, which names it to derived classes alone.
+// ns-3 ends a connection only by packets. So this class takes the end point from the socket, which only a derived class
+// can access.
 struct Ended : TcpSocketBase {
   static Ipv4EndPoint* of(TcpSocketBase& socket) { return socket.*(&Ended::m_endPoint); }
 };
@@ -43,7 +44,7 @@ Transfers::Transfers(Ptr<Node> from, Ptr<Node> to, const InetSocketAddress& at, 
     open_.at(port).receiver = socket;
     const auto read = [this, port](Ptr<Socket> ready) { received(port, ready); };
     socket->SetRecvCallback(Callback<void, Ptr<Socket>>(read));
-    read(socket);  // data may have come with the acknowledgement of its SYN
+    read(socket);  // data may have arrived with the acknowledgement of its SYN
   };
   listening_->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                 Callback<void, Ptr<Socket>, const Address&>(accepted));
@@ -65,7 +66,7 @@ void Transfers::begin(std::uint64_t number) {
   socket->Connect(at_);
 }
 
-// Whole segments into the socket's buffer, so that it has none to cut.
+// Writes whole segments to the socket's buffer, so that the socket splits none.
 void Transfers::send(std::uint16_t port) {
   const auto found = open_.find(port);
   if (found == open_.end()) return;
@@ -99,7 +100,7 @@ void Transfers::received(std::uint16_t port, Ptr<Socket> socket) {
 
 void Transfers::forget(std::uint16_t port) {
   const auto found = open_.find(port);
-  const Transfer transfer = found->second;  // its sockets live to the end of this
+  const Transfer transfer = found->second;  // keeps its sockets alive to the end of this function
   open_.erase(found);
   forgetSocket(transfer.sender);
   forgetSocket(transfer.receiver);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// TCP transfers between two nodes, each of so many bytes on a connection of its own. A transfer's time is from its SYN to the arrival of its last byte.
+// TCP transfers between two nodes, each with a given size and its own connection. A transfer's time is from its SYN to
+// the arrival of its last byte.
 //
-// A connection is not closed: when everything has been acknowledged, both ends are forgotten `LingerNs` later. So no FIN is among the packets,
-// and the ends that are looked up for a packet are those of transfers under way.
+// A connection is not closed: `LingerNs` after the last acknowledgement both ends are removed. So no FIN is sent, and
+// only the ends of current transfers are searched for a packet.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@ namespace vermilion {
 
 struct TransferAsked {
   std::uint32_t segmentBytes = 0;
-  std::vector<std::uint64_t> startNs, bytes;  // of each
+  std::vector<std::uint64_t> startNs, bytes;  // of each transfer
 };
 
 class Transfers {
  public:
   Transfers(ns3::Ptr<ns3::Node> from, ns3::Ptr<ns3::Node> to, const ns3::InetSocketAddress& at,
             const TransferAsked& asked);
-  // Of each start; 0: not ended.
+  // One value per start. 0: not ended.
   const std::vector<std::uint64_t>& tookNs() const { return tookNs_; }
   std::uint64_t receivedBytes() const { return receivedBytes_; }
 

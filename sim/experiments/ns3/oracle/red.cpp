@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// ns-3's RedQueueDisc over packets of a known queue: `./vermilion oracle ns3-red`.
+// Runs ns-3's RedQueueDisc on packets of a known queue: `./vermilion oracle ns3-red`.
 //
 //   oracle-ns3 ATTRIBUTES.json [KEEP COUNT BYTES]
 //
-// ATTRIBUTES.json: names and values of the queue disc's attributes, as text. Standard input: a line a packet, in order of time:
-// "NS BYTES QUEUED DEPARTED": the packets that are queued before it, and when the last one left. The queue disc gives out packets
-// until it holds as many. Standard output: "AVERAGE" of each packet, bytes or packets as the attributes say. With KEEP: COUNT
-// packets of BYTES come while KEEP are queued, and each line is "ADMITTED AVERAGE".
+// ATTRIBUTES.json: names and values of the queue disc's attributes, as text. Standard input: one line per packet, in
+// order of time: "NS BYTES QUEUED DEPARTED": the packets that are queued before it, and when the last one left. The
+// program dequeues packets until the queue disc holds QUEUED. Standard output: "AVERAGE" of each packet, in bytes or
+// packets by the attributes. With KEEP: COUNT packets of BYTES arrive while KEEP are queued, and each line is "ADMITTED
+// AVERAGE".
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +23,7 @@ using namespace ns3;
 
 namespace {
 
-// The average is private, and has no trace. An explicit instantiation may name it ([temp.spec]).
+// The average is private and has no trace source. An explicit instantiation may name it ([temp.spec]).
 double averageOf(const RedQueueDisc& disc);
 template <double RedQueueDisc::*member>
 struct Reach {
@@ -49,7 +50,8 @@ class RedQueue {
 
   bool arrive(unsigned bytes) { return disc_->Enqueue(Create<Item>(bytes)); }
   double average() const { return averageOf(*PeekPointer(disc_)); }
-  // Gives out packets until `left` are queued; where none is, asks once more, as a device does: then the queue is idle.
+  // Dequeues until `left` packets are queued. If none is, it dequeues once more, as a device does: the queue is then
+  // idle.
   void leave(unsigned left) {
     while (disc_->GetNPackets() > left) disc_->Dequeue();
     if (left == 0) disc_->Dequeue();
