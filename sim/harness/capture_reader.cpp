@@ -51,7 +51,7 @@ u32 typeOfFamily(const u8* family, bool hostOrder) {
 CaptureReader::CaptureReader(const std::string& name) : name_(name) {
   std::FILE* file = std::fopen(name.c_str(), "rb");
   if (file == nullptr) throw InputError(name + ": cannot be read: " + std::strerror(errno));
-  // What cannot be sought, such as a pipe, has no length, and is read from where it stands.
+  // A source without seek, such as a pipe, has no length. It is read from its current position.
   if (std::fseek(file, 0, SEEK_END) == 0) fileBytes_ = static_cast<u64>(std::max(0L, std::ftell(file)));
   if (std::fseek(file, 0, SEEK_SET) != 0) std::clearerr(file);
   char error[PCAP_ERRBUF_SIZE] = "";

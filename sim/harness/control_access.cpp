@@ -121,7 +121,7 @@ u32 ControlAccess::read(u32 address) {
 
 Lost lostFrames(Registers& control, u32 input) {
   Lost lost;
-  lost.frames = control.read(reg::lost_frames_low(input));  // takes the other words along
+  lost.frames = control.read(reg::lost_frames_low(input));  // the read latches the other words
   lost.frames |= u64{control.read(reg::lost_frames_high(input))} << 32;
   lost.bytes = control.read(reg::lost_bytes_low(input));
   lost.bytes |= u64{control.read(reg::lost_bytes_high(input))} << 32;

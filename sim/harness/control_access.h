@@ -49,7 +49,7 @@ u64 markedPackets(Registers& control, u32 in, u32 out);
 // Of that snapshot: packets of a distance that the queue lost; victims of that distance.
 u64 lostByDistance(Registers& control, u32 distance);
 u64 victimsByDistance(Registers& control, u32 distance);
-// Of that snapshot: push-outs, and those of them whose candidates were stale: all that the search saw had left.
+// Of that snapshot: push-outs, and those with a stale candidate.
 u64 pushOutCount(Registers& control);
 u64 staleCount(Registers& control);
 // Of that snapshot: packets sent with a latency of a class (results.h, latencies), and the queue's packets and bytes.

@@ -52,7 +52,7 @@ constexpr Entry<bool Options::*> Flags[] = {
     {"--imix", &Options::imix},   {"--stalls", &Options::stalls},
 };
 
-// Options whose value is taken as it is.
+// Options with an unchecked value.
 constexpr Entry<std::string Options::*> Texts[] = {
     {"--in", &Options::in},         {"--config-words", &Options::config},
     {"--config", &Options::config}, {"--front", &Options::front},
@@ -61,7 +61,7 @@ constexpr Entry<std::string Options::*> Texts[] = {
     {"--fst", &Options::waves},
 };
 
-// Options whose value is checked: each is told the option's name and its value.
+// Options with a checked value. Each check receives the option's name and its value.
 using Name = const std::string&;
 using Value = const std::string&;
 using Setter = void (*)(Parsed& p, Name name, Value value);

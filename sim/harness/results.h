@@ -4,7 +4,7 @@
 //   clocks_per_second (of simulation), capture_start_ns
 //   queues[]   index, name, colours[3] of counters {packets, bytes}: arrived, enqueued (`marked` among them), marked (CE chosen),
 //              ce_written, early, forced, tail, nobuf, bad, policed, sent, evicted (enqueued, and taken out again for a packet that
-//              came later); colours are those behind the queue's marker;
+//              came later); colours are those after the queue's marker;
 //              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
 //              marker: {kind}, absent where there is none; by flow also flow_events as below, of this queue and by the model, and
 //              what flow_book.h says of its flows;
@@ -12,15 +12,16 @@
 //              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
 //              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
 //              packet, all colours, as the limit saw it at the verdict
-//              lost_by_distance [[distance, packets], ...] of the packets that the queue lost (early, forced, tail and evicted) and
-//              whose distance is known: IP to one receiver, the initial TTL by option or inference (docs/distance-drops.md);
-//              wasted_hops: the sum of their distances, the hops that were travelled for nothing;
-//              lost_without_distance: packets that the queue lost besides, which the search takes for 63 hops or, link-local
-//              multicast, for 31 (the register lost_distance counts them there)
-//              push_outs, stale: decisions that could push out a queued packet; those in which the arriving one was the victim because whom the
-//              search had seen was gone (docs/decisions/0006-victims-by-distance.md);
-//              victims_by_distance [[distance, packets], ...] of the queued packets that paid, evicted or marked, by the distance that the
-//              search took them for; these three absent where the queue has no push-outs
+//              lost_by_distance [[distance, packets], ...] of the packets that the queue lost (early, forced, tail and
+//              evicted) with a known distance: IP to one receiver, the initial TTL by option or inference
+//              (docs/distance-drops.md);
+//              wasted_hops: the sum of their distances;
+//              lost_without_distance: the other packets that the queue lost. The search counts them as 63 hops or, for
+//              link-local multicast, as 31 (the register lost_distance counts them there)
+//              push_outs, stale: decisions that could push out a queued packet; those with a stale candidate, in which
+//              the arriving packet was the victim (docs/decisions/0006-victims-by-distance.md);
+//              victims_by_distance [[distance, packets], ...] of the queued victims, evicted or marked, by the distance
+//              that the search used; these three absent if the queue has no push-outs
 //   waited_ns  time in which at least one packet waited: was queued for longer than an empty lane takes (waiting_time.h)
 //   span_ns    from the first verdict of a packet that departed to the last departure
 //   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, provisional_verdict], every k-th decision, k
@@ -44,7 +45,7 @@
 //              these, those that had another DSCP, and those that are not IP and so have none
 //   unmatched  frames that no rule took
 //   spread     {matched, changed, not_ip}, as a rule's, of --front with "spread"
-//   input_stalled_clocks    clocks in which an input that can be stalled was not ready for a beat (RTL)
+//   input_stalled_clocks    cycles in which an input that can be stalled had a stalled beat (RTL)
 //   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
 #pragma once
 
@@ -102,7 +103,8 @@ class Results {
   u64 victimsByDistance(u32 queue, u32 distance) const { return queues_[queue].victimsByDistance[distance]; }
   u64 pushOuts(u32 queue) const { return queues_[queue].pushOuts; }
   u64 stale(u32 queue) const { return queues_[queue].stale; }
-  // Packets sent 2^bin to 2^(bin+1)-1 ns behind their decisions, the lane's classes; 0 ns is in bin 0, all from 2^31 ns on in the last.
+  // Packets sent 2^bin to 2^(bin+1)-1 ns after their decisions, the lane's classes. 0 ns is in bin 0, all from 2^31 ns
+  // on in the last.
   u64 latencies(u32 queue, u32 bin) const { return queues_[queue].latencies[bin]; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
@@ -119,7 +121,7 @@ class Results {
     u64 flowEvents[FlowEvents] = {};
     std::array<u64, Dscps> dscps{};
     u64 notIp = 0;
-    u64 marked[Colours][Colours] = {};  // packets, by colour before and behind the marker
+    u64 marked[Colours][Colours] = {};  // packets, by colour before and after the marker
     std::map<u64, u64> latency;
     std::array<u64, LatencyBins> latencies{};
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;

@@ -1,4 +1,4 @@
-// One run of either engine: frames in, and everything that is known at the end.
+// One run of either engine: it takes frames and returns the results.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,11 +13,12 @@
 
 namespace vermilion {
 
-// What both engines feed: counters, trace, output capture, progress lines.
+// Records the results of both engines: counters, trace, output capture, progress lines.
 class Recorder {
  public:
   Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source);
-  // `headers` are the packet's, as the model's parser finds them; `travelled`: the distance of who is lost, if anybody is, is known.
+  // `headers` are the packet's, from the model's parser. `travelled`: the distance of the lost packet, if any, is
+  // known.
   void decided(const RtlDecision& decision, const Headers& headers, bool travelled);
   void sent(const Packet& packet, bool ceWritten, const std::vector<u8>& bytes);
   void progress(bool last = false);
@@ -33,7 +34,7 @@ class Recorder {
   u64 time_;  // of the last decision, all 64 bits
 };
 
-// Each fills `json` and returns the number of defects it found: disagreements, frames unaccounted for.
+// Each fills `json` and returns the number of defects that it found: disagreements and missing frames.
 u64 runRtl(const Options& options, const LoadedConfig& loaded, FrameSource& source, Recorder& recorder,
            nlohmann::ordered_json& json);
 u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder, nlohmann::ordered_json& json);

@@ -5,10 +5,10 @@
 //   queued                  what the limit saw before the packet
 //   pool_full               1: the pool of cells has no room for it
 //   distance                how far the packet has come, 0 to 63: sim/model/distance.h
-//   provisional_verdict     what policy said, a code as verdict: sim/model/push_out.h
+//   provisional_verdict     the verdict before a push-out, a code like verdict: sim/model/push_out.h
 //   stale, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
-//                           of a push-out: 1, the arriving packet is the victim as all that the search saw had left; 1, a queued one was dropped, or
-//                           marked; who that was
+//                           of a push-out: 1: stale candidate, the arriving packet is the victim; 1: a queued packet
+//                           was dropped, or marked; the victim
 //   came, policed           colour before the queue's marker; 1: the marker drops it
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
 //   flow                    number of the packet's flow, flow_book.h: 0 for the first that a flow marker met

@@ -50,7 +50,7 @@ struct VerilatedLane::Ports {
   Vlane top;
 #if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
   std::unique_ptr<Waves> waves;
-  u64 waveTime = 0;  // ps; a clock is 4 ns also where the lane's own time jumps
+  u64 waveTime = 0;  // ps; a cycle is 4 ns, also where the lane's own time jumps
   void dump() {
     if (waves) waves->dump(waveTime);
     waveTime += ClockNs * 500;
