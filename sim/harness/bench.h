@@ -1,8 +1,8 @@
 // The frames of --bench: back to back, of one length, TCP over IPv4 as far as it fits. The generator has a fixed seed,
 // so every run is the same. --config-words gives the lane's configuration (sim/vermilion/measure/bench_config.py).
 //
-//   --spread one      one flow: one queue, one set of the flow table and one state in every cycle, the worst case for
-//   loops
+//   --spread one      one flow: one queue, one set of the flow table and one state in every cycle, the worst
+//                     case for loops
 //   --spread random   1,024 flows at random, each with its own DSCP: all queues, all colours
 //   --colours         the one flow arrives in all colours. These are the DSCPs of queue 0 (d modulo the number of
 //                     queues; the colour is d modulo 3). Phases of 256 frames alternate: 3/4 green and 1/8 each of
@@ -12,11 +12,10 @@
 //   and half of the frames are ECT(0), both at random.
 //
 //   --line-rate R     not back to back: as from a port of R bits/s, times `--load` (0 to 1). On the wire a frame takes
-//   24
-//                     bytes more than in the lane: preamble 8, FCS 4, gap 12. `--imix`: frames of 64, 594 and 1,518
+//                     24 bytes more than in the lane: preamble 8, FCS 4, gap 12. `--imix`: frames of 64, 594 and 1,518
 //                     bytes, 7:4:1, in random order
-//   --all-inputs      each input has a port of that rate; they begin at the same time. Else all frames arrive at input
-//                     0
+//   --all-inputs      each input has a port of that rate; they begin at the same time. Else all frames arrive at
+//                     input 0
 #pragma once
 
 #include <map>

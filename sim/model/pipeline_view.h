@@ -2,8 +2,8 @@
 // pipeline, the total that its limit is compared with, and its draw. The clocked lane and the replay both feed it with
 // events.
 //
-//   queue state lookup, cycle t    average/BacklogCounters.scala: admissions of tokens up to cycle t - Admission (less
-//                                  settling), departures and evictions up to cycle t - 1
+//   queue state lookup, cycle t    average/BacklogCounters.scala: admissions of tokens up to cycle t - Admission -
+//                                  settling, departures and evictions up to cycle t - 1
 //   averages                       average/AverageUnit.scala: n - 1 updates of the same estimator in the `Averaging`
 //                                  cycles before t are still in the pipeline
 //   verdict in cycle t + Decide    decide/QueueLimit.scala: all admissions and push-outs before it; departures, and
