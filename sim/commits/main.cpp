@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr u32 MostPauseClocks = 400, Behind = 64;  // Behind: more cycles than from slot to verdict, push-outs included
+constexpr u32 MostPauseCycles = 400, Behind = 64;  // Behind: more cycles than from slot to verdict, push-outs included
 
 struct Asked {
   std::string profiles;
@@ -76,7 +76,7 @@ class Campaign {
     Tap source(options_);
     driver.attach(source);
     for (u64 n = 1; n <= asked_.changes && !watch_.failed(); n++) {
-      for (u64 pause = random_() % MostPauseClocks; pause != 0; pause--) driver.advance(source);
+      for (u64 pause = random_() % MostPauseCycles; pause != 0; pause--) driver.advance(source);
       change(driver, source, n);
       if (n % std::max<u64>(1, asked_.changes / 100) == 0) {
         std::printf("progress %llu %llu\n", static_cast<unsigned long long>(n),
@@ -126,7 +126,7 @@ class Campaign {
                  {"profiles", pool_.size()},
                  {"queues", pool_[0].config.queue_count},
                  {"changes", asked_.changes},
-                 {"clocks", driver.runClocks()},
+                 {"clocks", driver.runCycles()},
                  {"decisions", seen.decisions},
                  {"refreshes", seen.refreshes},
                  {"decisions_under_way", seen.amid},

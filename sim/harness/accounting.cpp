@@ -84,10 +84,10 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
 void Accounting::lost(u32 input, u32 lenBytes, u64 clock) {
   std::deque<Packet>& waiting = inputs_[input];
   const auto at =
-      std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostClocks == clock; });
+      std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostCycles == clock; });
   if (at == waiting.end()) {
     error("input " + std::to_string(input) + " shows a lost frame in cycle " + std::to_string(clock) +
-          ", but none ended " + std::to_string(LostClocks) + " cycles before");
+          ", but none ended " + std::to_string(LostCycles) + " cycles before");
     return;
   }
   if (lenBytes != at->lenBytes)

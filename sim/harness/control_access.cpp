@@ -11,7 +11,7 @@ namespace reg = registers;
 
 namespace {
 
-constexpr u32 PatienceClocks = 100'000;
+constexpr u32 PatienceCycles = 100'000;
 
 u32 scaled(VmScaled x) {
   return x.mant | x.shift << 24;
@@ -85,7 +85,7 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
 }
 
 void ControlAccess::hang(u32 waited, const char* what, u32 address) {
-  if (waited < PatienceClocks) return;
+  if (waited < PatienceCycles) return;
   throw std::runtime_error(std::string("the control port hangs at a ") + what + " of address " +
                            std::to_string(address));
 }

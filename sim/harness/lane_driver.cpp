@@ -7,8 +7,8 @@ namespace vermilion {
 
 namespace {
 
-constexpr u64 PatienceClocks = 10'000'000;  // then the lane counts as hung
-constexpr u32 PauseClocks = 5;              // from the port `paused` to the last departure
+constexpr u64 PatienceCycles = 10'000'000;  // then the lane counts as hung
+constexpr u32 PauseCycles = 5;              // from the port `paused` to the last departure
 
 }  // namespace
 
@@ -72,13 +72,13 @@ void LaneDriver::reset(u32 clocks) {
   for (Output& out : outputs_) out.bytes.clear();
 }
 
-void LaneDriver::start(const VmConfig& config, u32 resetClocks) {
+void LaneDriver::start(const VmConfig& config, u32 resetCycles) {
   now_ = StartNs;
   step_ = 0;
-  reset(resetClocks);
+  reset(resetCycles);
   for (const RegisterWrite& w : registerWrites(config)) control_.write(w.address, w.value);
   quiet_ = 0;
-  while ((lane_.busy() || !open()) && quiet_ <= PatienceClocks) clock(nullptr);
+  while ((lane_.busy() || !open()) && quiet_ <= PatienceCycles) clock(nullptr);
   step_ = ClockNs;
   startClock_ = clocks_;
   quiet_ = resting_ = 0;
@@ -127,7 +127,7 @@ void LaneDriver::sample() {
   if (lane_.departed(left)) {
     listener_.departed(left, now_, clocks_);
     const u32 egress = left.queue / (BuildQueues / Egresses);
-    if (outputs_[egress].paused > PauseClocks)
+    if (outputs_[egress].paused > PauseCycles)
       listener_.breach("cycle " + std::to_string(clocks_) + ": a packet of queue " + std::to_string(left.queue) +
                        " departs while its egress is paused");
     quiet_ = 0;
@@ -143,7 +143,7 @@ void LaneDriver::sample() {
     if (!in.shown) continue;
     resting_ = 0;
     if (!lane_.inputReady(i)) {
-      stalledClocks_++;
+      stalledCycles_++;
       continue;
     }
     quiet_ = 0;
@@ -207,12 +207,12 @@ bool LaneDriver::jump(u64 until) {
 bool LaneDriver::advance(FrameSource& source, u64 until) {
   fill(source);
   const bool waiting = std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
-  if (!waiting && resting_ >= RestClocks && !jump(until)) return false;
+  if (!waiting && resting_ >= RestCycles && !jump(until)) return false;
   fill(source);
   present();
   clock(nullptr);
-  if (quiet_ <= PatienceClocks) return true;
-  listener_.breach("nothing has moved for " + std::to_string(PatienceClocks) + " cycles at " + std::to_string(now_) +
+  if (quiet_ <= PatienceCycles) return true;
+  listener_.breach("nothing has moved for " + std::to_string(PatienceCycles) + " cycles at " + std::to_string(now_) +
                    " ns");
   return false;
 }
@@ -232,7 +232,7 @@ void LaneDriver::run(FrameSource& source, const std::function<void()>& progress)
   do
     while (advance(source))
       if ((clocks_ & 1023) == 0) progress();
-  while (quiet_ <= PatienceClocks && release());
+  while (quiet_ <= PatienceCycles && release());
 }
 
 }  // namespace vermilion

@@ -29,7 +29,7 @@ struct LaneListener {
   virtual void time(u64 clock, u64 now) = 0;                                           // of every cycle, first
   virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
   virtual void lost(u32 input, u32 lenBytes,
-                    u64 clock) = 0;  // the input dropped a frame, LostClocks after its last beat
+                    u64 clock) = 0;  // the input dropped a frame, LostCycles after its last beat
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
   virtual void departed(const Left& left, u64 now, u64 clock) = 0;
   virtual void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) = 0;
@@ -45,15 +45,15 @@ struct StreamTap {
 
 class LaneDriver {
  public:
-  static constexpr u32 ResetClocks = 8;  // one is enough; tests with random power-up state take 1 to 8
+  static constexpr u32 ResetCycles = 8;  // one is enough; tests with random power-up state take 1 to 8
 
   LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
 
   // Resets the lane for at least one cycle; frames continue to arrive. Reset is synchronous: it takes effect at the first edge. Before that the
   // driver ignores the lane's outputs.
-  void reset(u32 clocks = ResetClocks);
+  void reset(u32 clocks = ResetCycles);
   // Reset and registers. Lane time stands at StartNs meanwhile, so that is when the lane is configured.
-  void start(const VmConfig& config, u32 resetClocks = ResetClocks);
+  void start(const VmConfig& config, u32 resetCycles = ResetCycles);
   // Until all frames of `source` are in and the lane is idle; `progress` is called now and then.
   void run(FrameSource& source, const std::function<void()>& progress);
   // From now on frames of `source` that are due also go in during register accesses, and in advance().
@@ -68,13 +68,13 @@ class LaneDriver {
   void tap(StreamTap* tap) { tap_ = tap; }
 
   u64 clocks() const { return clocks_; }
-  u64 runClocks() const { return clocks_ - startClock_; }  // since the first frame was due
+  u64 runCycles() const { return clocks_ - startClock_; }  // since the first frame was due
   u64 now() const { return now_; }
   // Pauses these egresses (a bit each) until no other has anything to send and no frame is left to come.
   void hold(u32 egresses) { held_ = egresses; }
   // Frames that wait for one input before no more are read, for any input; WaitingFrames by default. An input that waits holds up the others then.
   void readAhead(std::size_t frames) { readAhead_ = frames; }
-  u64 stalledClocks() const { return stalledClocks_; }  // an input that can be stalled had a beat and was not ready
+  u64 stalledCycles() const { return stalledCycles_; }  // an input that can be stalled had a beat and was not ready
 
  private:
   struct Input {
@@ -116,7 +116,7 @@ class LaneDriver {
   bool sourceEnded_ = false;
   bool defined_ = false;  // the lane's outputs are: reset has taken effect
   std::vector<Output> outputs_;
-  u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledClocks_ = 0;
+  u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledCycles_ = 0;
   u64 step_ = ClockNs;  // ns of lane time per cycle
   u64 quiet_ = 0;       // cycles without a beat, a verdict or a departure
   u64 resting_ = 0;     // cycles since the lane was last busy

@@ -26,7 +26,7 @@ class ModelRun {
     next_ = source.next();
     for (;;) {
       fill(source);
-      if (!lane_.waiting() && resting_ >= RestClocks && !jump()) return;
+      if (!lane_.waiting() && resting_ >= RestCycles && !jump()) return;
       fill(source);
       clock();
     }

@@ -9,10 +9,10 @@
 
 namespace vermilion {
 
-constexpr u64 RestClocks = 4;                // not busy for so long before time jumps
+constexpr u64 RestCycles = 4;                // not busy for so long before time jumps
 constexpr std::size_t WaitingFrames = 4096;  // on one input; then no more are read
 
-constexpr u64 LostClocks = 1;  // from a frame's last beat to the news that it was left out: Ingress.scala, LostLatency
+constexpr u64 LostCycles = 1;  // from a frame's last beat to the news that it was left out: Ingress.scala, LostLatency
 
 inline u64 ontoGrid(u64 ns) {
   return (ns + ClockNs - 1) / ClockNs * ClockNs;

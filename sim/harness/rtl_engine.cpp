@@ -41,14 +41,14 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
                      " egresses");
   driver.hold(o.hold);
   if (o.allInputs) driver.readAhead(o.packets);
-  driver.start(config, o.undefined.resetClocks(LaneDriver::ResetClocks));
+  driver.start(config, o.undefined.resetCycles(LaneDriver::ResetCycles));
   const auto began = std::chrono::steady_clock::now();
   driver.run(source, [&] { recorder.progress(); });
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  json["clocks"] = driver.runClocks();
+  json["clocks"] = driver.runCycles();
   json["seconds"] = static_cast<double>(driver.now() - StartNs) / 1e9;
-  json["clocks_per_second"] = static_cast<double>(driver.runClocks()) / std::max(wall, 1e-9);
-  json["input_stalled_clocks"] = driver.stalledClocks();
+  json["clocks_per_second"] = static_cast<double>(driver.runCycles()) / std::max(wall, 1e-9);
+  json["input_stalled_clocks"] = driver.stalledCycles();
   checks.finish(driver.control(), json);
   if (o.bench) {
     checks.timing().write(o, json);

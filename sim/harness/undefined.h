@@ -14,7 +14,7 @@ struct Undefined {
 
   bool any() const { return powerUp || collisions; }
   // 1 to `most` by the seed of `powerUp`, without it `most`.
-  u32 resetClocks(u32 most) const { return powerUp ? 1 + *powerUp % most : most; }
+  u32 resetCycles(u32 most) const { return powerUp ? 1 + *powerUp % most : most; }
 };
 
 }  // namespace vermilion

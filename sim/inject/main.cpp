@@ -149,7 +149,7 @@ class Campaign {
     driver.start(loaded_.config);
     driver.run(*source, [] {});
     events.stop();
-    measured_ = {{"clocks", driver.runClocks()}, {"seconds", static_cast<double>(driver.now() - StartNs) / 1e9}};
+    measured_ = {{"clocks", driver.runCycles()}, {"seconds", static_cast<double>(driver.now() - StartNs) / 1e9}};
     // Only the accesses matter here, which do not depend on what the checkers were shown.
     RegisterRecorder registers(driver.control(), recording_.accesses);
     Recorder recorder(options_, loaded_, *source);

@@ -11,7 +11,7 @@ ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs)
     : shaper_(config.queue_count), port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
-    const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Round;
+    const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Drr;
     queues_.push_back({level, std::max<u32>(q.quantum, CellBytes), 0, false, {}});
     shaper_.configure(i, q.cost, q.burst);
   }
@@ -22,11 +22,11 @@ u32 ClockedScheduler::level() const {
   if (shaper_.charging()) return settleLevel_;
   for (u32 i = 0; i < Levels; i++)
     if (!lists_[i].empty()) return i;
-  return Round;
+  return Drr;
 }
 
 // The queue that the previous cycle's dequeue emptied becomes idle. If a packet has arrived since, it is reactivated.
-std::optional<u32> ClockedScheduler::refill() {
+std::optional<u32> ClockedScheduler::reactivated() {
   if (!emptied_) return {};
   Queue& q = queues_[*emptied_];
   q.backlogged = !q.packets.empty();
@@ -48,15 +48,15 @@ ClockedScheduler::Choice ClockedScheduler::choose(bool room) const {
   const Queue& q = queues_[c.first];
   c.firstBytes = c.listed ? q.packets.front() : 0;
   c.more = q.packets.size() >= 2;
-  c.mayServe = c.listed && !shaper_.charging() && refills_.empty() && room && port_.open() && settled_;
-  c.grant = c.mayServe && (c.level != Round || q.deficit >= c.firstBytes);
+  c.mayServe = c.listed && !shaper_.charging() && reactivations_.empty() && room && port_.open() && settled_;
+  c.grant = c.mayServe && (c.level != Drr || q.deficit >= c.firstBytes);
   return c;
 }
 
 // One queue per cycle is inserted into a list or parks, the most urgent first.
 ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::optional<u32>& becameBacklogged) const {
-  if (becameBacklogged) return {Source::Awake, {{*becameBacklogged, 0, true, true, false}}};
-  if (!refills_.empty()) return {Source::Refill, {{refills_.front(), 0, true, true, false}}};
+  if (becameBacklogged) return {Source::Backlogged, {{*becameBacklogged, 0, true, true, false}}};
+  if (!reactivations_.empty()) return {Source::Reactivated, {{reactivations_.front(), 0, true, true, false}}};
   if (shaper_.blocks()) return {Source::Blocked, {{c.first, queues_[c.first].deficit, false, false, true}}};
   if (!releases_.empty()) {
     const Queue& q = queues_[releases_.front()];
@@ -89,24 +89,24 @@ bool ClockedScheduler::goesOn(u64 now, const Choice& c, bool changes) const {
 
 // The queue that is to be inserted has used up its tokens, and parks instead.
 bool ClockedScheduler::parksInstead() const {
-  return joining_ && (joining_->mustPark || (joining_->mayPark && shaper_.shaped(joining_->queue)));
+  return insertion_ && (insertion_->mustPark || (insertion_->mayPark && shaper_.shaped(insertion_->queue)));
 }
 
 void ClockedScheduler::take(const Choice& c) {
   Queue& q = queues_[c.first];
   q.packets.pop_front();
-  if (c.level == Round) q.deficit -= c.firstBytes;
+  if (c.level == Drr) q.deficit -= c.firstBytes;
   settleLevel_ = c.level;
   holdsFirst_ = c.more;
   if (!c.more) emptied_ = c.first;
 }
 
 // `none`: all lists were empty, so the inserted queue is first.
-void ClockedScheduler::join(bool parked, bool none) {
-  Queue& q = queues_[joining_->queue];
-  q.deficit = joining_->deficit + (joining_->add && !parked ? q.quantum : 0);
+void ClockedScheduler::insert(bool parked, bool none) {
+  Queue& q = queues_[insertion_->queue];
+  q.deficit = insertion_->deficit + (insertion_->add && !parked ? q.quantum : 0);
   if (parked) return;
-  lists_[q.level].push_back(joining_->queue);
+  lists_[q.level].push_back(insertion_->queue);
   if (none) {
     knowsSecond_ = q.packets.size() >= 2;
     lastLevel_ = q.level;
@@ -114,7 +114,7 @@ void ClockedScheduler::join(bool parked, bool none) {
 }
 
 int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
-  const std::optional<u32> refilled = refill();
+  const std::optional<u32> reactivatedNow = reactivated();
   const std::optional<u32> becameBacklogged = awaken(enqueued);
   const Choice c = choose(room);
   const Next n = next(c, becameBacklogged);
@@ -122,11 +122,11 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const bool pops = (c.grant && !c.more) || blocked || n.from == Source::Uncovered;
   fetchSecond(c, pops, enqueued);
   const bool none = std::all_of(std::begin(lists_), std::end(lists_), [](const auto& list) { return list.empty(); });
-  busy_ = goesOn(now, c, n.joining || refilled);
+  busy_ = goesOn(now, c, n.insertion || reactivatedNow);
 
   // shapers
   const bool parks = parksInstead();
-  const int park = parks ? static_cast<int>(joining_->queue) : -1;
+  const int park = parks ? static_cast<int>(insertion_->queue) : -1;
   const int charge = c.grant && shaper_.shaped(c.first) ? static_cast<int>(c.first) : -1;
   const int released = shaper_.released(now);
   const bool mayRelease = releases_.size() <= ReleasesBusy;
@@ -137,10 +137,10 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   emptied_.reset();
   if (c.grant) take(c);
   if (pops) lists_[c.level].pop_front();
-  if (joining_) join(parks, none);
-  joining_ = n.joining;
-  if (n.from == Source::Refill) refills_.pop_front();
-  if (refilled) refills_.push_back(*refilled);
+  if (insertion_) insert(parks, none);
+  insertion_ = n.insertion;
+  if (n.from == Source::Reactivated) reactivations_.pop_front();
+  if (reactivatedNow) reactivations_.push_back(*reactivatedNow);
   if (n.from == Source::Release) releases_.pop_front();
   if (released >= 0) releases_.push_back(static_cast<u32>(released));
   if (enqueued) queues_[enqueued->queue].packets.push_back(enqueued->lenBytes);
@@ -150,7 +150,7 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
 bool ClockedScheduler::wake(u64 now, u64& ns) const {
   const bool listed = !lists_[level()].empty(), parked = shaper_.anyParked();
   if (!quiet() || (listed && !closed()) || (!listed && !parked)) return false;
-  if (emptied_ || !refills_.empty() || !releases_.empty()) return false;
+  if (emptied_ || !reactivations_.empty() || !releases_.empty()) return false;
   u64 earliest = 0;
   if (parked && !shaper_.earliest(earliest)) return false;
   const u64 port = port_.due();

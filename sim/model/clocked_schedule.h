@@ -27,7 +27,7 @@ class ClockedScheduler {
   bool wake(u64 now, u64& ns) const;
 
  private:
-  static constexpr u32 Round = 8, Levels = 9;
+  static constexpr u32 Drr = 8, Levels = 9;
   static constexpr std::size_t RefillsDepth = 2, ReleasesBusy = 1;
   struct Queue {
     u32 level, quantum;
@@ -35,7 +35,7 @@ class ClockedScheduler {
     bool backlogged = false;
     std::deque<u32> packets;  // bytes of each
   };
-  struct Joining {
+  struct Insertion {
     u32 queue;
     u64 deficit;
     bool add, mayPark, mustPark;
@@ -45,12 +45,12 @@ class ClockedScheduler {
     bool listed, more;  // the list holds a queue, and that queue has a successor
     bool mayServe, grant;
   };
-  enum class Source : u8 { None, Awake, Refill, Blocked, Release, Uncovered };
+  enum class Source : u8 { None, Backlogged, Reactivated, Blocked, Release, Uncovered };
   struct Next {  // the queue that is inserted in the next cycle, and why
     Source from = Source::None;
-    std::optional<Joining> joining;
+    std::optional<Insertion> insertion;
   };
-  std::optional<u32> refill();
+  std::optional<u32> reactivated();
   std::optional<u32> awaken(const std::optional<Enqueued>& enqueued);
   Choice choose(bool room) const;
   Next next(const Choice& c, const std::optional<u32>& backlogged) const;
@@ -58,24 +58,24 @@ class ClockedScheduler {
   bool goesOn(u64 now, const Choice& c, bool changes) const;
   bool parksInstead() const;
   void take(const Choice& c);
-  void join(bool parked, bool none);
+  void insert(bool parked, bool none);
   u32 level() const;
   bool closed() const { return !lists_[level()].empty() && !port_.open(); }
-  bool quiet() const { return !shaper_.charging() && port_.settled() && !joining_; }
+  bool quiet() const { return !shaper_.charging() && port_.settled() && !insertion_; }
 
   std::vector<Queue> queues_;
   ClockedQueueShaper shaper_;
   ClockedPortShaper port_;
-  std::deque<u32> lists_[Levels], refills_, releases_;
+  std::deque<u32> lists_[Levels], reactivations_, releases_;
   std::optional<u32> emptied_;  // by the dequeue of the previous cycle
-  std::optional<Joining> joining_;
+  std::optional<Insertion> insertion_;
   u32 settleLevel_ = 0;
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // the first queue of each list is unchanged since the previous cycle
   // Of `lastLevel_`, the list that was served. knowsSecond_: the successor has been read from RAM. arrived_: the first
   // packet has been read, so of two packets the successor is known.
   bool knowsSecond_ = false, arrived_ = false;
-  u32 lastLevel_ = Round;
+  u32 lastLevel_ = Drr;
 };
 
 }  // namespace vermilion

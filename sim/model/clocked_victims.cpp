@@ -119,13 +119,13 @@ void ClockedVictims::serve() {
     if (queues_[p4_.queue].body.size() > ahead) p4_.cell = 0;  // placeholder: clock() sets the packet after s5
   }
   Service p3{};
-  const bool ofEnqueued = !byEnqueued_.empty() && !(takensTurn_ && !byTaken_.empty());
+  const bool ofEnqueued = !byEnqueued_.empty() && !(servesTaken_ && !byTaken_.empty());
   std::deque<u32>& first = ofEnqueued ? byEnqueued_ : byTaken_;
   const bool pushOut = s3_.valid && s3_.arrival.action == VictimArrival::PushOut;
   s3_.yields = pushOut && !first.empty() && waited_ == Patience;
   if (!pushOut || s3_.yields) {
     waited_ = 0;
-    if (!first.empty()) p3 = {true, first.front(), {}}, first.pop_front(), takensTurn_ = ofEnqueued;
+    if (!first.empty()) p3 = {true, first.front(), {}}, first.pop_front(), servesTaken_ = ofEnqueued;
   } else if (!first.empty()) {
     waited_++;
   }

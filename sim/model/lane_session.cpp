@@ -7,8 +7,8 @@
 
 namespace vermilion {
 
-static constexpr u64 RestClocks = 4;   // idle cycles before time jumps
-static constexpr u64 NextClocks = 64;  // most frames leave within this time, once they are due
+static constexpr u64 RestCycles = 4;   // idle cycles before time jumps
+static constexpr u64 NextCycles = 64;  // most frames leave within this time, once they are due
 
 static u64 ontoGrid(u64 ns) {
   return (ns + LaneClockNs - 1) / LaneClockNs * LaneClockNs;
@@ -29,7 +29,7 @@ LaneSession::LaneSession(const VmConfig& config)
 }
 
 bool LaneSession::resting() const {
-  return resting_ >= RestClocks && !lane_.waiting();
+  return resting_ >= RestCycles && !lane_.waiting();
 }
 
 void LaneSession::clock() {
@@ -120,7 +120,7 @@ void LaneSession::advance(u64 time) {
 bool LaneSession::next(u64& ns) const {
   u64 wake = now_;
   if (resting() && !lane_.wake(wake)) return false;
-  ns = std::max(now_, ontoGrid(wake)) + NextClocks * LaneClockNs;
+  ns = std::max(now_, ontoGrid(wake)) + NextCycles * LaneClockNs;
   return true;
 }
 

@@ -23,11 +23,11 @@ class Bench {
  public:
   // On a block as it comes, or as another bench has left it: nothing may come behind the reset of what was on its way.
   Bench(const VictimShape& shape, u64 seed, std::unique_ptr<VVictimPipeline> dut = std::make_unique<VVictimPipeline>(),
-        int resetClocks = 2)
+        int resetCycles = 2)
       : random(seed), audit(shape), shape_(shape), dut_(std::move(dut)), model_(shape), brute_(shape) {
     dut_->io_taken_valid = dut_->io_ahead_valid = dut_->io_arrival_valid = 0;
     dut_->reset = 1;
-    for (int i = 0; i < resetClocks; i++) edge();
+    for (int i = 0; i < resetCycles; i++) edge();
     dut_->reset = 0;
     do {
       dut_->eval();

@@ -11,9 +11,9 @@
 
 namespace vermilion {
 
-static constexpr u32 ResetClocks = 8;
-static constexpr u64 NextClocks = 64;          // as in sim/model/lane_session.cpp
-static constexpr u64 PatienceClocks = 10'000;  // longest wait for a verdict; after it the lane counts as hung
+static constexpr u32 ResetCycles = 8;
+static constexpr u64 NextCycles = 64;          // as in sim/model/lane_session.cpp
+static constexpr u64 PatienceCycles = 10'000;  // longest wait for a verdict; after it the lane counts as hung
 
 static void require(bool kept, const char* broken) {
   if (!kept) throw std::runtime_error(std::string("the Verilated lane ") + broken);
@@ -28,7 +28,7 @@ RtlSession::RtlSession(const VmConfig& config) : lane_(""), queues_(config.queue
   };
   for (u32 e = 0; e < Egresses; e++) lane_.setOutputReady(e, true);
   lane_.reset(true);
-  for (u32 i = 0; i < ResetClocks; i++) still(nullptr);
+  for (u32 i = 0; i < ResetCycles; i++) still(nullptr);
   lane_.reset(false);
   ControlAccess control(lane_, still);
   for (const RegisterWrite& w : registerWrites(config)) control.write(w.address, w.value);
@@ -36,7 +36,7 @@ RtlSession::RtlSession(const VmConfig& config) : lane_(""), queues_(config.queue
 }
 
 bool RtlSession::resting() const {
-  return resting_ >= RestClocks && !waiting();
+  return resting_ >= RestCycles && !waiting();
 }
 
 void RtlSession::present() {
@@ -103,7 +103,7 @@ RtlDecision RtlSession::arrive(u64 time, const u8* frame, u32 lenBytes) {
   resting_ = 0;
   decided_ = false;
   for (u64 i = 0; !decided_; i++) {
-    require(i < PatienceClocks, "gives no verdict");
+    require(i < PatienceCycles, "gives no verdict");
     clock();
   }
   frames_++;
@@ -130,7 +130,7 @@ bool RtlSession::next(u64& ns) const {
     if (!lane_.wake(wake)) return false;
     wake = unwrapped(wake, now_);
   }
-  ns = std::max(now_, ontoGrid(wake)) + NextClocks * ClockNs;
+  ns = std::max(now_, ontoGrid(wake)) + NextCycles * ClockNs;
   return true;
 }
 

@@ -2,7 +2,7 @@
 // spacing, limit and verdict. It keeps its own backlog counters. The decider feeds it packets and departures. The queue
 // state that it reports must be the real one.
 //
-// The decider sends one packet at a time. It applies departures, waits `SettleClocks` until all stages know of them,
+// The decider sends one packet at a time. It applies departures, waits `SettleCycles` until all stages know of them,
 // sends the packet, and runs until the pipeline is idle. Time is an input, so all of these cycles have the time of the
 // arrival.
 #include <verilated.h>
@@ -19,7 +19,7 @@ namespace vermilion {
 
 namespace {
 
-constexpr u32 ResetClocks = 8, SettleClocks = 8, PatienceClocks = 100'000;
+constexpr u32 ResetCycles = 8, SettleCycles = 8, PatienceCycles = 100'000;
 constexpr u32 OtherFrames = 64;  // the class of frames without IP: classify/Classifier.scala
 
 class RtlDecider : public Decider {
@@ -28,7 +28,7 @@ class RtlDecider : public Decider {
     if (queue.marker.kind != 0 || queue.victim != 0 || queue.update != 0)
       throw std::runtime_error("the RTL's decision by itself has no marker, victim search or refresh at departures");
     top_.reset = 1;
-    for (u32 i = 0; i < ResetClocks; i++) clock();
+    for (u32 i = 0; i < ResetCycles; i++) clock();
     top_.reset = 0;
     rest();
     u32 words[4];
@@ -47,7 +47,7 @@ class RtlDecider : public Decider {
     top_.io_commit_valid = 1;
     top_.eval();
     for (u32 i = 0; !top_.io_commit_ready; i++) {
-      if (i == PatienceClocks) throw std::runtime_error("the policy pipeline takes no commit");
+      if (i == PatienceCycles) throw std::runtime_error("the policy pipeline takes no commit");
       clock();
     }
     clock();
@@ -65,7 +65,7 @@ class RtlDecider : public Decider {
   }
 
   Decision decide(Arrival a) override {
-    for (u32 i = 0; unsettled_ && i < SettleClocks; i++) clock();
+    for (u32 i = 0; unsettled_ && i < SettleCycles; i++) clock();
     unsettled_ = false;
     top_.io_now = truncate(a.time, TimeBits);
     top_.io_descriptor_bits_lenBytes = a.len_bytes;
@@ -76,7 +76,7 @@ class RtlDecider : public Decider {
     clock();
     top_.io_descriptor_valid = 0;
     for (u32 i = 0; !top_.io_decision_valid; i++) {
-      if (i == PatienceClocks) throw std::runtime_error("the policy pipeline gives no verdict");
+      if (i == PatienceCycles) throw std::runtime_error("the policy pipeline gives no verdict");
       clock();
     }
     if (top_.io_decision_bits_backlog_0_packets != a.backlog_packets[0] ||
@@ -101,7 +101,7 @@ class RtlDecider : public Decider {
 
   void rest() {
     for (u32 i = 0; top_.io_busy; i++) {
-      if (i == PatienceClocks) throw std::runtime_error("the policy pipeline does not rest");
+      if (i == PatienceCycles) throw std::runtime_error("the policy pipeline does not rest");
       clock();
     }
   }

@@ -42,7 +42,7 @@ void LaneBook::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock)
 void LaneBook::lost(u32 input, u32 lenBytes, u64 clock) {
   std::deque<Packet>& waiting = inputs_[input];
   const auto at =
-      std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostClocks == clock; });
+      std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostCycles == clock; });
   if (at == waiting.end()) return breach("input " + std::to_string(input) + " lost a frame that did not come");
   waiting.erase(at);
   underWay_--;

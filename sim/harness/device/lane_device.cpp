@@ -69,7 +69,7 @@ bool LaneDevice::slice() {
   if (paused_ && goal_ == 0) return false;
   const u64 until = goal_ == 0 ? ~u64{0} : goal_;
   const bool traffic = traffic_.feeding() || book_.underWay() != 0;
-  const u32 most = traffic ? TrafficSliceClocks : SliceClocks;
+  const u32 most = traffic ? TrafficSliceCycles : SliceCycles;
   for (u32 i = 0; i < most && driver_.now() < until; i++) {
     if (driver_.advance(traffic_, until) || unfinished()) continue;
     if (goal_ != 0 && goal_ != ~u64{0}) driver_.idleUntil(goal_);

@@ -43,7 +43,7 @@ class LaneDevice {
   void writeAll();
   bool unfinished();
   static constexpr u32 MostLooks = 1 << 14;
-  static constexpr u32 SliceClocks = 1 << 16, TrafficSliceClocks = 512;  // between two polls of the sockets
+  static constexpr u32 SliceCycles = 1 << 16, TrafficSliceCycles = 512;  // between two polls of the sockets
   Traffic& traffic_;
   VerilatedLane lane_;
   LaneBook book_;

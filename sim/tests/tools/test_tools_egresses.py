@@ -61,7 +61,7 @@ def test_each_egress_has_its_own_queues_classes_port_and_record(bench, file):
 
 
 def test_the_least_burst_covers_a_round_of_the_queues_of_all_egresses(bench, file):
-    """4 ns for each of 64 clocks, and for each of two queues in use in each egress; RTL: DueTime.latenessClocks."""
+    """4 ns for each of 64 clocks, and for each of two queues in use in each egress; RTL: DueTime.latenessCycles."""
     for egress in range(2):
         assert on(bench, egress, "apply", file(rate=100_000))[0] == 0
         assert list(bench.lane.ports[egress])[1:] == [4 * (64 + 2 * EGRESSES), 0]

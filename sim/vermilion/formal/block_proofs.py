@@ -44,8 +44,8 @@ QUEUES = {
     "refill": Fault(
         "a refill is not told",
         "QueueManager",
-        r"io_refilled_valid = t1Emptied & t1Followed",
-        "io_refilled_valid = 1'h0",
+        r"io_reactivated_valid = t1Emptied & t1Followed",
+        "io_reactivated_valid = 1'h0",
     ),
 }
 
@@ -175,19 +175,19 @@ AXI_LITE = {
 SCHEDULER = {
     "order": Fault(
         "the next packet is the one before again",
-        "SecondPacket",
+        "SuccessorPrefetch",
         r"comes <= io_keep[^;]*;",
         "comes <= 1'h0;",
     ),
     "covered": Fault(
         "a packet is sent that its deficit does not cover",
-        "SecondPacket",
+        "SuccessorPrefetch",
         r"assign io_coming_covered =[^;]*;",
         "assign io_coming_covered = 1'h1;",
     ),
     "list": Fault(
         "the second packet of another list counts as that of the list which is served",
-        "SecondPacket",
+        "SuccessorPrefetch",
         r"\(io_same \| alone\)",
         "1'h1",
     ),
@@ -211,7 +211,7 @@ SCHEDULER_FLUSH = {
 SCHEDULER_LATER = {
     "third": Fault(
         "of a queue that comes first with three packets the newest counts as its second",
-        "SecondPacket",
+        "SuccessorPrefetch",
         r"& io_arrived_bits_newestBefore == io_arrived_bits_packet_cell",
         "",
     ),

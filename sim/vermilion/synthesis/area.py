@@ -76,7 +76,7 @@ DESIGNS = {
     "cells-16384": ("LaneWithoutTrace", "nic10g with 16,384 cells, 1 MiB", False),
     "cells-32768": ("LaneWithoutTrace", "nic10g with 32,768 cells, 2 MiB", False),
     "app-card-2x25g": ("vermilion_app", "the block in a NIC, card-2x25g: its lane and all beside it", False),
-    "lane-ecp5": ("LaneBehindPins", "lane-10g-lean with 512 cells, for `vermilion place`", False),
+    "lane-ecp5": ("LaneOnFewPins", "lane-10g-lean with 512 cells, for `vermilion place`", False),
 }
 WHOLES = ("LaneWithoutTrace", "vermilion_app")  # tops of designs that are no single block
 CARDS = ("card-2x10g", "card-2x25g", "card-1x100g")  # whose memories are listed

@@ -22,10 +22,10 @@ class Tally extends Bundle {
 
   /** The difference to another tally; it wraps. */
   def less(other: Tally): Tally = {
-    val left = Wire(new Tally)
-    left.bytes := Arithmetic.wrap(bytes - other.bytes, LenBits)
-    left.packets := Arithmetic.wrap(packets - other.packets, LenBits)
-    left
+    val difference = Wire(new Tally)
+    difference.bytes := Arithmetic.wrap(bytes - other.bytes, LenBits)
+    difference.packets := Arithmetic.wrap(packets - other.packets, LenBits)
+    difference
   }
 }
 
@@ -103,8 +103,8 @@ class BacklogCounters(p: LaneParams) extends Module {
   private val evicted = Option.when(p.victims != 0)(new Tallies(io.evicted))
   for (c <- 0 until Colour.Count) {
     def backlog(of: Tally => UInt): UInt = {
-      val left = of(in.now(c)) - of(out.now(c))
-      Arithmetic.wrap(evicted.map(gone => left - of(gone.now(c))).getOrElse(left), LenBits)
+      val backlog = of(in.now(c)) - of(out.now(c))
+      Arithmetic.wrap(evicted.map(gone => backlog - of(gone.now(c))).getOrElse(backlog), LenBits)
     }
     io.backlog(c).bytes := backlog(_.bytes)
     io.backlog(c).packets := backlog(_.packets)

@@ -107,13 +107,13 @@ class QueueStateLookup(p: LaneParams) extends Module {
 
   // -- cycle 1: ages --
   private def age(now: UInt, since: UInt): UInt = wrap(now - since, TimeBits)
-  private val s1Left = VecInit(Seq.tabulate(Colour.Count) { c =>
+  private val s1LastDeparture = VecInit(Seq.tabulate(Colour.Count) { c =>
     val (departed, evicted) = (counters.io.lastDeparture(c), counters.io.lastEviction(c))
     if (p.victims == 0) departed else Mux(age(time(1), evicted) < age(time(1), departed), evicted, departed)
   })
   io.backlog := Delay(counters.io.backlog)
-  io.lastDeparture := Delay(s1Left)
-  private val s2Age = Delay(VecInit(s1Left.map(age(time(1), _))))
+  io.lastDeparture := Delay(s1LastDeparture)
+  private val s2Age = Delay(VecInit(s1LastDeparture.map(age(time(1), _))))
 
   // -- cycle 2: masks --
   private val s2Config = Delay(io.config)

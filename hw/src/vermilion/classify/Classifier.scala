@@ -23,7 +23,7 @@ class ClassWrite(p: LaneParams) extends Bundle {
   * Each egress has a table of 64 entries, and an entry for frames without IP. An entry holds the queue's number within its egress, so no packet goes to
   * an egress other than its own. A colour of 3 counts as red, so any content is harmless.
   *
-  * Combinational: the tables are in LUT RAM. A reset clears them in `Classifier.clearClocks` cycles. Until then they read as cleared, which is queue 0 of
+  * Combinational: the tables are in LUT RAM. A reset clears them in `Classifier.clearCycles` cycles. Until then they read as cleared, which is queue 0 of
   * the egress, and they must not be written.
   */
 class Classifier(p: LaneParams) extends Module {
@@ -72,5 +72,5 @@ object Classifier {
   val CodePoints = 64
 
   /** Cycles after a reset in which the tables are cleared. */
-  def clearClocks(p: LaneParams): Int = p.egresses * CodePoints
+  def clearCycles(p: LaneParams): Int = p.egresses * CodePoints
 }

@@ -110,8 +110,8 @@ class PoolLimit(p: LaneParams) extends Module {
     ram.write(!sweep.done, sweep.address, 0.U)
     ram.read(q4)
   }
-  private val left = Seq(total(goes, io.departed.bits.queue)) ++ loses.map(total(_, io.lost.bits.queue))
-  private val held3 = wrap(total(comes, q0) - left.reduce(_ + _), totalBits)
+  private val departures = Seq(total(goes, io.departed.bits.queue)) ++ loses.map(total(_, io.lost.bits.queue))
+  private val held3 = wrap(total(comes, q0) - departures.reduce(_ + _), totalBits)
   private val held1 = Delay(held3, 2)
 
   // ---- the rules

@@ -59,16 +59,16 @@ class QueueLimit(p: LaneParams) extends Module {
   }
   private val sweep = new SweepInit(p.queues)
   private val admitted = new ForwardingRam(p.queues, new Total)
-  private val left = new ForwardingRam(p.queues, new Total)
+  private val departedTotals = new ForwardingRam(p.queues, new Total)
   io.ready := sweep.done
 
   // -- departures --
   private val departure = Delay(io.departed)
-  left.write(departure.valid, departure.bits.queue, left.read(io.departed.bits.queue).plus(departure.bits.lenBytes))
+  departedTotals.write(departure.valid, departure.bits.queue, departedTotals.read(io.departed.bits.queue).plus(departure.bits.lenBytes))
 
   // -- one cycle before: the bound of `admitted` --
-  private val s1Left = {
-    val departed = left.read(io.ahead.bits)
+  private val s1Departed = {
+    val departed = departedTotals.read(io.ahead.bits)
     if (p.victims == 0) departed
     else {
       val gone = new ForwardingRam(p.queues, new Total)
@@ -83,8 +83,8 @@ class QueueLimit(p: LaneParams) extends Module {
     }
   }
   private val request = io.request
-  private val s2Bytes = Delay(wrap(s1Left.bytes +& request.limit - request.lenBytes, TotalBits))
-  private val s2Packets = Delay(wrap(s1Left.packets +& request.limitPackets - 1.U, TotalBits))
+  private val s2Bytes = Delay(wrap(s1Departed.bytes +& request.limit - request.lenBytes, TotalBits))
+  private val s2Packets = Delay(wrap(s1Departed.packets +& request.limitPackets - 1.U, TotalBits))
 
   // -- the loop: one bit, whether the packet before was admitted; both totals that this may give are compared --
   private val s2Read, s2Before = Reg(new Total)
@@ -94,7 +94,7 @@ class QueueLimit(p: LaneParams) extends Module {
   private val again = Delay(request.queue === io.ahead.bits) // the next packet is of the same queue
   assert(
     !RegNext(io.ahead.valid, false.B) || request.queue === Delay(io.ahead.bits),
-    "a request is of another queue than the one told ahead"
+    "a request is of another queue than the one announced"
   )
   s2IsBefore := io.admit && again
   s2Before := s2Next
@@ -112,11 +112,11 @@ class QueueLimit(p: LaneParams) extends Module {
   io.over := io.overBytes || over(s2Packets, _.packets)
 
   private val s3Admitted = Delay(s2Admitted)
-  private val s3Left = Delay(s1Left, 2)
-  io.queued.bytes := wrap(s3Admitted.bytes - s3Left.bytes, LenBits)
-  io.queued.packets := wrap(s3Admitted.packets - s3Left.packets, LenBits)
+  private val s3Departed = Delay(s1Departed, 2)
+  io.queued.bytes := wrap(s3Admitted.bytes - s3Departed.bytes, LenBits)
+  io.queued.packets := wrap(s3Admitted.packets - s3Departed.packets, LenBits)
 
-  Seq(admitted, left).foreach(_.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Total)))
+  Seq(admitted, departedTotals).foreach(_.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Total)))
 }
 
 object QueueLimit {

@@ -5,14 +5,14 @@ import chisel3._
 /** Pipeline registers that keep their type, so that widths stay known after them (Chisel's `RegNext` infers its width). */
 object Delay {
 
-  /** `x` as it was `clocks` cycles before. */
-  def apply[T <: Data](x: T, clocks: Int = 1): T = {
-    require(clocks >= 0, s"clocks is $clocks; legal are 0 and more")
-    if (clocks == 0) x
+  /** `x` as it was `cycles` cycles before. */
+  def apply[T <: Data](x: T, cycles: Int = 1): T = {
+    require(cycles >= 0, s"cycles is $cycles; legal are 0 and more")
+    if (cycles == 0) x
     else {
       val held = Reg(chiselTypeOf(x))
       held := x
-      apply(held, clocks - 1)
+      apply(held, cycles - 1)
     }
   }
 

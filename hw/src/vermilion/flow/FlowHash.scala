@@ -18,7 +18,7 @@ object FlowHash {
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 
   /** Cycles from a reset or a seed to `drained`. This is longer than any lookup in progress takes. */
-  val DrainClocks = 11
+  val DrainCycles = 11
 
   /** Tells whether this bit of the name can be other than 0. */
   def used(bit: Int, queueBits: Int): Boolean = bit < InputBits && !(bit >= 288 + queueBits && bit < 303)
@@ -83,7 +83,7 @@ class FlowHash(queueBits: Int, hashBits: Int) extends Module {
   private val writing = !loading && !io.ready
   private val last = writing && value.andR
   io.ready := written === (KeyWords * CharacterValues).U
-  io.drained := written >= (DrainClocks - 2).U
+  io.drained := written >= (DrainCycles - 2).U
   random.io.seed := io.seed
   random.io.next := loading || (last && word < (KeyWords - 2).U)
   when(loading) { loaded := loaded + 1.U }

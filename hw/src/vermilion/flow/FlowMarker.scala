@@ -13,7 +13,7 @@ object FlowMarker {
 }
 
 /** The ports of a flow marker. */
-abstract class FlowMarking(queueBits: Int) extends Module {
+abstract class FlowMarkerPorts(queueBits: Int) extends Module {
   val io = IO(new Bundle {
     // draws a new key and empties the table; a seed of 0 draws the key from the generator's present state
     val seed = Flipped(Valid(UInt(128.W)))
@@ -23,15 +23,15 @@ abstract class FlowMarking(queueBits: Int) extends Module {
   })
 }
 
-object FlowMarking {
+object FlowMarkerPorts {
 
   /** The flow marker that a lane's build has. */
-  def apply(p: LaneParams): FlowMarking =
+  def apply(p: LaneParams): FlowMarkerPorts =
     if (p.flows == 0) new NoFlowMarker(p.queueBits) else new FlowMarker(p.queueBits, p.flows, p.ultraRam)
 }
 
 /** Replaces the flow marker in builds without it: every packet yellow, no state, same latency. */
-class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
+class NoFlowMarker(queueBits: Int) extends FlowMarkerPorts(queueBits) {
   io.ready := true.B
   io.answer.valid := Delay(io.request.valid && !reset.asBool, FlowMarker.Latency)
   io.answer.bits := 0.U.asTypeOf(new FlowAnswer)
@@ -67,7 +67,7 @@ class NoFlowMarker(queueBits: Int) extends FlowMarking(queueBits) {
   *                                           9  answer, RAM written
   * }}}
   */
-class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) extends FlowMarking(queueBits) {
+class FlowMarker(queueBits: Int, flows: Int = 4096, ultraRam: Boolean = true) extends FlowMarkerPorts(queueBits) {
   import FlowFormats._
   import FlowMarker.Latency
 

@@ -88,7 +88,7 @@ object FlowTable {
 class FlowTable(queueBits: Int, flows: Int, ultraRam: Boolean) extends Module {
   FlowTable.requireLegal(flows)
   import FlowTable._
-  require(Compared < FlowHash.DrainClocks, s"a lookup takes $Compared clocks; legal are fewer than the hash drains for")
+  require(Compared < FlowHash.DrainCycles, s"a lookup takes $Compared cycles; legal are fewer than the hash drains for")
   import FlowFormats.{AgeBits, FutureBits, TickBits}
   private val sets = flows / Ways
   private val setBits = log2Ceil(sets)

@@ -9,7 +9,7 @@ import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
-import vermilion.flow.FlowMarking
+import vermilion.flow.FlowMarkerPorts
 import vermilion.mark.TokenMarker
 import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.HeaderParser
@@ -31,9 +31,9 @@ object EmitArea extends Emitter {
 
   private val designs: Map[String, () => RawModule] = Map[String, () => RawModule](
     "token" -> (() => new TokenMarker(p)),
-    "flow-4096" -> (() => FlowMarking(p)),
-    "flow-8192" -> (() => FlowMarking(p.copy(flows = 8192))),
-    "flow-65536" -> (() => FlowMarking(p.copy(flows = 65536))),
+    "flow-4096" -> (() => FlowMarkerPorts(p)),
+    "flow-8192" -> (() => FlowMarkerPorts(p.copy(flows = 8192))),
+    "flow-65536" -> (() => FlowMarkerPorts(p.copy(flows = 65536))),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),
@@ -64,7 +64,7 @@ object EmitArea extends Emitter {
     "card-2x25g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g"))),
     "app-card-2x25g" -> (() => new VermilionApp(NicParams.byName("card-2x25g"))),
     "lane-ecp5" -> (() =>
-      new LaneBehindPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false))
+      new LaneOnFewPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false))
     )
   ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) } ++
     Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
@@ -103,7 +103,7 @@ class LaneWithoutTrace(p: LaneParams) extends Module {
 }
 
 /** A lane between two long shift registers, with three pins besides clock and reset: for a device that has fewer pins than a lane has port bits. */
-class LaneBehindPins(p: LaneParams) extends Module {
+class LaneOnFewPins(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val in = Input(Bool())
     val load = Input(Bool())

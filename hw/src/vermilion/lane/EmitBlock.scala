@@ -6,7 +6,7 @@ import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueStateLooku
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
-import vermilion.flow.FlowMarking
+import vermilion.flow.FlowMarkerPorts
 import vermilion.mark.TokenMarker
 import vermilion.parse.HeaderParserAlone
 import vermilion.policy.PolicyPipeline
@@ -20,7 +20,7 @@ object EmitBlock extends Emitter {
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
-    "FlowMarker" -> (p => FlowMarking(p.copy(flows = 256))), // few sets, so that flows collide
+    "FlowMarker" -> (p => FlowMarkerPorts(p.copy(flows = 256))), // few sets, so that flows collide
     "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues, places = p.headPlaces))),
     "LaneCore" -> (p => new LaneCore(p))
   )

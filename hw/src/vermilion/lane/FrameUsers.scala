@@ -90,24 +90,24 @@ class FrameUsers(p: LaneParams) extends Module {
   io.mayDiscard := !evicts
   io.report.evicted.valid := RegNext(evicts || io.discarded.valid, false.B)
   private val leaving = io.leaving :+ io.discarded
-  private val left = kept(p.userBits).read(Mux1H(leaving.map(l => l.valid -> l.bits)))
+  private val leavingUser = kept(p.userBits).read(Mux1H(leaving.map(l => l.valid -> l.bits)))
   assert(PopCount(leaving.map(_.valid)) <= 1.U, "two frames leave at once")
   private val evictedBits = FrameUsers.evictedBits(p)
   private val victim =
     if (p.victims == 0 || evictedBits == 0) 0.U else kept(evictedBits).read(outcome.victim.cell)
   io.report.evicted.bits := (
     if (evictedBits == 0) 0.U
-    else Mux(RegNext(io.discarded.valid, false.B), left(evictedBits - 1, 0), victim)
+    else Mux(RegNext(io.discarded.valid, false.B), leavingUser(evictedBits - 1, 0), victim)
   )
-  assert(!(evicts && io.discarded.valid), "a frame is evicted and one discarded in the same clock")
+  assert(!(evicts && io.discarded.valid), "one frame is evicted and another discarded in the same cycle")
   for (e <- 0 until p.egresses) {
     val sent = Module(new Queue(UInt(p.userBits.W), FrameUsers.Leaving))
     sent.suggestName(if (p.egresses == 1) "sent" else s"sent_$e")
     sent.io.enq.valid := RegNext(io.leaving(e).valid, false.B)
-    sent.io.enq.bits := left
+    sent.io.enq.bits := leavingUser
     sent.io.deq.ready := io.sentLast(e)
     io.sent(e) := sent.io.deq.bits
-    assert(!sent.io.enq.valid || sent.io.enq.ready, "more frames on the way out than there are places")
+    assert(!sent.io.enq.valid || sent.io.enq.ready, "more frames leave than there are places")
     assert(!io.sentLast(e) || sent.io.deq.valid, "a frame left before its user was there")
   }
 }

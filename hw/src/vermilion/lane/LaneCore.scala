@@ -80,7 +80,7 @@ class LaneCore(p: LaneParams) extends Module {
   private val queues = Module(new EgressQueues(p))
   private val buffer = Module(new CellBuffer(p))
   private val free = Module(new FreeList(p))
-  private val ways = Seq.tabulate(p.egresses)(e => new WayOut(p, e))
+  private val ways = Seq.tabulate(p.egresses)(e => new EgressPath(p, e))
   private val reads = ways.map(_.reader.io)
   private val users = fates.map(_ => Module(new FrameUsers(p)))
 
@@ -138,15 +138,15 @@ class LaneCore(p: LaneParams) extends Module {
     free.io.freedByPolicy := settles.freed
   }
   // One cell is read per cycle, so at most one chain returns per cycle. A discarded packet's chain returns in a cycle without a cell from a reader.
-  private val discardTurn = Wire(Bool())
-  queues.io.discarded.ready := discardTurn && users.map(_.io.mayDiscard).getOrElse(true.B)
+  private val discardGranted = Wire(Bool())
+  queues.io.discarded.ready := discardGranted && users.map(_.io.mayDiscard).getOrElse(true.B)
   private val discarded = Wire(Valid(new Chain(p)))
   discarded.valid := queues.io.discarded.fire
   discarded.bits := queues.io.discarded.bits
   private val chains = reads.map(_.freed) :+ discarded
   free.io.freedByReader.valid := chains.map(_.valid).reduce(_ || _)
   free.io.freedByReader.bits := Mux1H(chains.map(chain => chain.valid -> chain.bits))
-  assert(PopCount(chains.map(_.valid)) <= 1.U, "two packets' cells are given back in one clock")
+  assert(PopCount(chains.map(_.valid)) <= 1.U, "cells of two packets are freed in one cycle")
   buffer.io.walk <> free.io.walk
   buffer.io.linkUsed := reads.map(_.linkUsed).reduce(_ || _)
 
@@ -154,20 +154,20 @@ class LaneCore(p: LaneParams) extends Module {
   if (p.egresses == 1) {
     reads.head.reads := true.B
     buffer.io.readAddress := reads.head.readAddress
-    discardTurn := !reads.head.cell.fire
+    discardGranted := !reads.head.cell.fire
   } else {
     // A discard also takes a turn, in which no cell is read.
-    val turns = Module(new RRArbiter(UInt(p.cellBits.W), p.egresses + 1))
-    turns.io.out.ready := true.B
-    turns.io.in.last.valid := queues.io.discarded.valid && !queues.io.discarded.ready
-    turns.io.in.last.bits := DontCare
-    discardTurn := RegNext(turns.io.in.last.fire, false.B)
-    for ((read, turn) <- reads.zip(turns.io.in)) {
-      turn.valid := read.wants
-      turn.bits := read.readAddress
-      read.reads := turn.fire
+    val arbiter = Module(new RRArbiter(UInt(p.cellBits.W), p.egresses + 1))
+    arbiter.io.out.ready := true.B
+    arbiter.io.in.last.valid := queues.io.discarded.valid && !queues.io.discarded.ready
+    arbiter.io.in.last.bits := DontCare
+    discardGranted := RegNext(arbiter.io.in.last.fire, false.B)
+    for ((read, request) <- reads.zip(arbiter.io.in)) {
+      request.valid := read.wants
+      request.bits := read.readAddress
+      read.reads := request.fire
     }
-    buffer.io.readAddress := turns.io.out.bits
+    buffer.io.readAddress := arbiter.io.out.bits
   }
   for ((way, e) <- ways.zipWithIndex) {
     way.reader.io.packet <> queues.io.queueEntry(e)
@@ -209,18 +209,18 @@ class LaneCore(p: LaneParams) extends Module {
   if (p.egresses == 1) io.ceWritten := ways.head.ceWritten
   else {
     // Several may leave in one cycle. In the long run at most one leaves per cycle, because one cell is read per cycle.
-    val turns = Module(new RRArbiter(new Departure(p), p.egresses))
-    for (((way, turn), e) <- ways.zip(turns.io.in).zipWithIndex) {
+    val arbiter = Module(new RRArbiter(new Departure(p), p.egresses))
+    for (((way, request), e) <- ways.zip(arbiter.io.in).zipWithIndex) {
       val waiting = Module(new Queue(new Departure(p), LaneCore.ceWritten(p)))
       waiting.io.enq.valid := way.ceWritten.valid
       waiting.io.enq.bits := way.ceWritten.bits
-      assert(!waiting.io.enq.valid || waiting.io.enq.ready, "a packet that was marked on its way out is not counted")
-      turn <> waiting.io.deq
+      assert(!waiting.io.enq.valid || waiting.io.enq.ready, "a packet that was marked at departure is not counted")
+      request <> waiting.io.deq
       ceWaiting(e) := waiting.io.deq.valid
     }
-    turns.io.out.ready := true.B
-    io.ceWritten.valid := turns.io.out.valid
-    io.ceWritten.bits := turns.io.out.bits
+    arbiter.io.out.ready := true.B
+    io.ceWritten.valid := arbiter.io.out.valid
+    io.ceWritten.bits := arbiter.io.out.bits
   }
   io.freeCells := free.io.freeCells
 

@@ -22,23 +22,23 @@ class EventTotals(amounts: Seq[UInt], bits: Int, initial: BigInt = 0) {
   val slots: Int = 1 << log2Ceil(amounts.size.max(4))
   private val slotBits = log2Ceil(slots)
   private val ram = Mem(slots, UInt(bits.W))
-  private val turn = RegInit(0.U(slotBits.W))
+  private val index = RegInit(0.U(slotBits.W))
   private val clear = RegInit(true.B) // the first pass over the slots: the RAM is not initialised yet
-  turn := turn + 1.U
-  when(turn.andR) { clear := false.B }
+  index := index + 1.U
+  when(index.andR) { clear := false.B }
 
   private val waiting = amounts.zipWithIndex.map { case (amount, i) =>
     val sum = RegInit(0.U((amount.getWidth + slotBits).W))
-    sum := Mux(turn === i.U, 0.U, sum) + amount
+    sum := Mux(index === i.U, 0.U, sum) + amount
     i.U -> sum.pad(bits)
   }
-  private val s1Turn = RegNext(turn)
-  private val s1Total = RegNext(Mux(clear, initial.U(bits.W), ram.read(turn)))
-  private val s1Added = RegNext(MuxLookup(turn, 0.U(bits.W))(waiting))
+  private val s1Slot = RegNext(index)
+  private val s1Total = RegNext(Mux(clear, initial.U(bits.W), ram.read(index)))
+  private val s1Added = RegNext(MuxLookup(index, 0.U(bits.W))(waiting))
   private val s1Valid = RegNext(true.B, false.B)
 
   /** The slot and the sum that are about to be written. */
-  val slot: UInt = RegNext(s1Turn)
+  val slot: UInt = RegNext(s1Slot)
   val sum: UInt = RegNext((s1Total + s1Added)(bits - 1, 0))
   val valid: Bool = RegNext(s1Valid, false.B)
 

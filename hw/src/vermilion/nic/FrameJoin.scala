@@ -23,16 +23,16 @@ class FrameJoin(beat: => AxisBeat, inputs: Int, firstAhead: Boolean = false) ext
   private val held = RegInit(0.U(bits.W)) // the input that has the grant, or had it last
 
   private val asks = VecInit(io.in.map(_.valid)).asUInt
-  private val behind = VecInit(Seq.tabulate(inputs)(i => asks(i) && held < i.U)).asUInt
-  private val inTurn = PriorityEncoder(Mux(behind.orR, behind, asks))
-  private val next = if (firstAhead) Mux(asks(0), 0.U, inTurn) else inTurn
-  private val turn = Mux(busy, held, next)
+  private val higher = VecInit(Seq.tabulate(inputs)(i => asks(i) && held < i.U)).asUInt
+  private val roundRobin = PriorityEncoder(Mux(higher.orR, higher, asks))
+  private val next = if (firstAhead) Mux(asks(0), 0.U, roundRobin) else roundRobin
+  private val granted = Mux(busy, held, next)
 
   io.out.valid := Mux(busy, asks(held), asks.orR)
-  io.out.bits := VecInit(io.in.map(_.bits))(turn)
-  for ((in, i) <- io.in.zipWithIndex) in.ready := io.out.ready && turn === i.U && (busy || asks.orR)
+  io.out.bits := VecInit(io.in.map(_.bits))(granted)
+  for ((in, i) <- io.in.zipWithIndex) in.ready := io.out.ready && granted === i.U && (busy || asks.orR)
   when(io.out.valid) {
-    held := turn
+    held := granted
     busy := !(io.out.ready && io.out.bits.last)
   }
 }

@@ -57,10 +57,10 @@ class LaneStatistics extends Module {
   private val full = RegInit(false.B)
   private val increment = Reg(new LaneIncrement)
   private val handed = Mux((totals.sum >> NicParams.StatIncBits).orR, most, totals.sum(NicParams.StatIncBits - 1, 0))
-  private val hasTurn = totals.valid && totals.slot === due && (!full || io.out.ready)
-  private val gives = hasTurn && handed =/= 0.U
+  private val atSlot = totals.valid && totals.slot === due && (!full || io.out.ready)
+  private val gives = atSlot && handed =/= 0.U
   when(io.out.ready) { full := false.B }
-  when(hasTurn) { due := due + 1.U }
+  when(atSlot) { due := due + 1.U }
   when(gives) {
     full := true.B
     increment.data := handed

@@ -26,15 +26,15 @@ class StatPort(ways: Int) extends Module {
     val out = Decoupled(new StatBeat)
   })
   private val each = Seq.fill(ways)(Module(new LaneStatistics))
-  private val turns = Module(new RRArbiter(new LaneIncrement, ways))
-  for (((way, events), turn) <- each.zip(io.events).zip(turns.io.in)) {
+  private val arbiter = Module(new RRArbiter(new LaneIncrement, ways))
+  for (((way, events), request) <- each.zip(io.events).zip(arbiter.io.in)) {
     way.io.events := Mux(io.enable, events, 0.U.asTypeOf(new LaneEvents))
-    turn <> way.io.out
+    request <> way.io.out
   }
   private val next = Wire(Decoupled(new StatBeat))
-  next.valid := turns.io.out.valid
-  next.bits.data := turns.io.out.bits.data
-  next.bits.id := io.base + Cat(turns.io.chosen, turns.io.out.bits.index)
-  turns.io.out.ready := next.ready
+  next.valid := arbiter.io.out.valid
+  next.bits.data := arbiter.io.out.bits.data
+  next.bits.id := io.base + Cat(arbiter.io.chosen, arbiter.io.out.bits.index)
+  arbiter.io.out.ready := next.ready
   io.out <> Queue(next, 2)
 }

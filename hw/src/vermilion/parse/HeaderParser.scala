@@ -92,23 +92,23 @@ class HeaderParser extends Module {
   private def wordAt(i: Int): UInt = Cat(byteAt(i), byteAt(i + 1))
   private val tags = io.in.bits.start.tags
   private val is6Type = io.in.bits.start.is6Type
-  private def behindTags[T <: Data](f: Int => T): T = io.in.bits.start.choose(f)
+  private def afterTags[T <: Data](f: Int => T): T = io.in.bits.start.choose(f)
   private def less(count: UInt, from: UInt): UInt = {
     val rest = count -& from
     Mux(rest(rest.getWidth - 1), 0.U, rest(rest.getWidth - 2, 0))
   }
-  private def bytesBehind(header: Int): UInt = behindTags(at => less(bytes, (at + header).U)(6, 0)) // after these of IP
+  private def bytesAfter(header: Int): UInt = afterTags(at => less(bytes, (at + header).U)(6, 0)) // after these of IP
 
   private val outerVlan = wordAt(14)(11, 0)
   private val options = Seq.tabulate(TtlOption.SearchBytes)(i =>
     Mux(
       is6Type,
-      behindTags(at => byteAt(at + TtlOption.Ip6Start + i)),
-      behindTags(at => byteAt(at + TtlOption.Ip4Start + i))
+      afterTags(at => byteAt(at + TtlOption.Ip6Start + i)),
+      afterTags(at => byteAt(at + TtlOption.Ip4Start + i))
     )
   )
 
-  private class BehindTags extends Bundle {
+  private class AfterTags extends Bundle {
     val tags = UInt(2.W)
     val vlan = UInt(24.W)
     val is4Type, is6Type, isPtpType, whole = Bool()
@@ -125,30 +125,30 @@ class HeaderParser extends Module {
     val options = Vec(TtlOption.SearchBytes, UInt(8.W))
     val words = Vec(Words, UInt(32.W))
   }
-  private val s1In = Wire(new BehindTags)
+  private val s1In = Wire(new AfterTags)
   s1In.tags := tags
   s1In.vlan := Mux(tags(1), Cat(outerVlan, wordAt(18)(11, 0)), Mux(tags(0), outerVlan, 0.U))
   s1In.is4Type := io.in.bits.start.is4Type
   s1In.is6Type := is6Type
-  s1In.isPtpType := behindTags(at => wordAt(at - 2) === 0x88f7.U && bytes >= at.U)
+  s1In.isPtpType := afterTags(at => wordAt(at - 2) === 0x88f7.U && bytes >= at.U)
   s1In.whole := bytes >= HeadBytes.U
-  s1In.bytes := bytesBehind(0)
-  s1In.units := bytesBehind(40)(6, 3)
+  s1In.bytes := bytesAfter(0)
+  s1In.units := bytesAfter(40)(6, 3)
   s1In.portsEnd := less(bytes, FirstWord.U)(6, 2)
   s1In.tcpEnd := less(bytes, (FirstWord + 10).U)(6, 2)
-  s1In.fixed := behindTags(at => head(8 * at + 79, 8 * at))
+  s1In.fixed := afterTags(at => head(8 * at + 79, 8 * at))
   private def address(at4: Int, at6: Int): UInt = {
-    def number(from: Int, count: Int) = behindTags(at => Cat((at + from until at + from + count).map(byteAt)))
+    def number(from: Int, count: Int) = afterTags(at => Cat((at + from until at + from + count).map(byteAt)))
     Mux(is6Type, number(at6, 16), number(at4, 4))
   }
   s1In.srcAddr := address(12, 8)
   s1In.dstAddr := address(16, 24)
   for ((e, k) <- s1In.extensions.zipWithIndex) {
-    def bytesFrom(i: Int, f: Int => UInt) = behindTags(at => f(at + i + 8 * k))
+    def bytesFrom(i: Int, f: Int => UInt) = afterTags(at => f(at + i + 8 * k))
     e := ExtensionBytes(k, bytesFrom(40, byteAt), bytesFrom(41, byteAt), bytesFrom(42, wordAt))
   }
   s1In.hop := s1In.extensions.head.within(0, s1In.units, 0.U) // the walk leaves place 0 before numbers are used
-  private val kind6 = Mux(is6Type, behindTags(at => NextHeader.ip6(byteAt(at + 6))), NextHeader.none)
+  private val kind6 = Mux(is6Type, afterTags(at => NextHeader.ip6(byteAt(at + 6))), NextHeader.none)
   s1In.walk := Walk.start(kind6, s1In.hop)
   s1In.wanted := Mux(is6Type, io.types.ip6, io.types.ip4)
   s1In.options := options
@@ -273,9 +273,9 @@ class HeaderParser extends Module {
     val words = Seq.tabulate(8)(r => candidates(4 * (if (r < Words / 4) r else r - 2) + b))
     VecInit(words)(Mux(b.U < index(1, 0), nextRow, row))
   })
-  private def behindFirst(words: Int): UInt = banks((index(1, 0) + words.U)(1, 0))
-  private val ports = behindFirst(0)
-  private val fourth = behindFirst(3)
+  private def afterFirst(words: Int): UInt = banks((index(1, 0) + words.U)(1, 0))
+  private val ports = afterFirst(0)
+  private val fourth = afterFirst(3)
   private def only(condition: Bool, value: UInt): UInt = Mux(condition, value, 0.U)
 
   private val result = WireDefault(s3.headers)
@@ -284,7 +284,7 @@ class HeaderParser extends Module {
   result.srcPort := only(hasPorts, ports(31, 16))
   result.dstPort := only(hasPorts, ports(15, 0))
   result.isTcp := isTcp
-  result.tcpSeq := only(isTcp, behindFirst(1)(31, 0))
+  result.tcpSeq := only(isTcp, afterFirst(1)(31, 0))
   result.tcpFlags := only(isTcp, fourth(23, 16))
   result.tcpPayload := isTcp && fourth(32)
   private def optionValue(byte: Int): UInt =

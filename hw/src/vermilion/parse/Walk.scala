@@ -50,7 +50,7 @@ class ExtensionBytes extends Bundle {
     out.later := later
     out.fits := VecInit(may.zip(ends).map { case (may, end) => may && end <= room }).asUInt
     for ((end, form) <- ends.zipWithIndex) {
-      out.behind(form) := UIntToOH(end)(Extension.Places, 0)
+      out.after(form) := UIntToOH(end)(Extension.Places, 0)
       out.number(form) := end + first
     }
     out
@@ -78,7 +78,7 @@ class Extension extends Bundle {
   val following = new NextHeader
   val later = Bool() // of a fragment header: what follows is not known
   val fits = UInt(NextHeader.Forms.W) // it lies wholly within the window
-  val behind = Vec(NextHeader.Forms, UInt((Extension.Places + 1).W)) // the place after it, one hot
+  val after = Vec(NextHeader.Forms, UInt((Extension.Places + 1).W)) // the place after it, one hot
   val number = Vec(NextHeader.Forms, UInt(4.W)) // the same place as a number
 
   def named(form: Int): UInt = {
@@ -113,7 +113,7 @@ class Walk extends Bundle {
     val named = namedBy(all)
     val arrives = (0 to Extension.Places).map { to =>
       headers(all)
-        .collect { case (here, from, form, each) if from < to => here && each.behind(form)(to) }
+        .collect { case (here, from, form, each) if from < to => here && each.after(form)(to) }
         .foldLeft(false.B)(_ || _)
     }
     for (form <- at.indices)

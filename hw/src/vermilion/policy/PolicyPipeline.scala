@@ -9,7 +9,7 @@ import vermilion.curve._
 import vermilion.decide._
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, Memory, MemoryKind}
-import vermilion.flow.{FlowEvents, FlowMarking, FlowState}
+import vermilion.flow.{FlowEvents, FlowMarkerPorts, FlowState}
 import vermilion.lane.LaneParams
 import vermilion.mark.TokenMarker
 import vermilion.stream._
@@ -69,7 +69,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val pool = Module(new PoolLimit(p))
   private val verdicts = Module(new VerdictUnit(p))
   private val marker = Module(new TokenMarker(p))
-  private val flows = Module(FlowMarking(p))
+  private val flows = Module(FlowMarkerPorts(p))
   private val distance = Module(new Distance)
   private def ofQueues[T <: Data](record: T) = new Memory(p.queues, record, MemoryKind.of(p.queues))
   private val markConfig = ofQueues(new MarkConfig)
@@ -343,7 +343,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
       evicted.valid := ports.outcome.valid && outcome.evicted
       lost.valid := ports.outcome.valid && settledPushOut && (outcome.evicted || !outcome.enqueued)
       ports.ahead := PushOutPorts.sought(p, at(seek), carries(seek, Slot.Packet), holdS6Until(s6Decide, seek))
-      assert(!ports.outcome.valid || leavingLater.last, "an outcome comes at another time than the decision")
+      assert(!ports.outcome.valid || leavingLater.last, "the outcome and the decision are not in the same cycle")
   }
   lookup.io.admitted.bits := settled
   evicted.bits := victim

@@ -20,7 +20,7 @@ object PolicyTiming {
   /** The stage of the queue state lookup, and that in which all of its backlog is visible. The averages update what the lookup reads in stage 1. */
   val lookupAt: Int = 1 - QueueStateLookup.Latency
   val backlogSeen: Int = lookupAt + 2
-  require(mark + lookupAt > 0, "the queue would be looked up in the slot's own clock, or before")
+  require(mark + lookupAt > 0, "the queue would be looked up in the slot's own cycle, or before it")
 
   /** The stages in which weights and masks are read (the averages' request follows one cycle later), and in which the averages get queue and colour. */
   val stepRead: Int = 0

@@ -41,11 +41,11 @@ class FreeList(p: LaneParams) extends Module {
   private val chains = Module(new Queue(new Chain(p), 3))
   private val poppedFrom = RegNext(VecInit(banks.map(_.io.pop)), VecInit(false.B, false.B))
   private val room = chains.io.count +& poppedFrom.asUInt.orR < 3.U
-  private val turn = RegInit(false.B)
-  private val pickSecond = banks(1).io.available && (turn || !banks(0).io.available)
+  private val preferSecond = RegInit(false.B)
+  private val pickSecond = banks(1).io.available && (preferSecond || !banks(0).io.available)
   banks(0).io.pop := room && banks(0).io.available && !pickSecond
   banks(1).io.pop := room && pickSecond
-  when(banks(0).io.pop || banks(1).io.pop) { turn := !pickSecond }
+  when(banks(0).io.pop || banks(1).io.pop) { preferSecond := !pickSecond }
   chains.io.enq.valid := poppedFrom.asUInt.orR
   chains.io.enq.bits := Mux(poppedFrom(1), banks(1).io.popped, banks(0).io.popped)
   assert(!chains.io.enq.valid || chains.io.enq.ready, "a popped chain found no place")

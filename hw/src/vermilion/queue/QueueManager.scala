@@ -31,7 +31,7 @@ class QueuePorts(p: LaneParams) extends Bundle {
   val enqueue = Flipped(Valid(new EnqueueRequest(p)))
   val place = Option.when(p.victims != 0)(Input(UInt(p.nameBits.W))) // the packet's place, with `enqueue`
   val becameBacklogged = Valid(new QueueHead(p))
-  val joined = Valid(new QueueHead(p))
+  val appended = Valid(new QueueHead(p))
   // The packet that may be taken, whether it is taken, and whether the scheduler considers it the last.
   val serve = Input(new QueueHead(p))
   val take = Input(Bool())
@@ -42,7 +42,7 @@ class QueuePorts(p: LaneParams) extends Bundle {
   val askQueue = Input(Vec(p.egresses, UInt(p.queueBits.W)))
   val successor = Output(Vec(p.egresses, new PacketRef(p)))
   val newestServed = Output(Vec(p.egresses, UInt(p.nameBits.W)))
-  val refilled = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
+  val reactivated = Valid(new QueueHead(p)) // the queue that was emptied holds a packet again
   val taken = Valid(new TakenPacket(p))
   // Two more lookups of a queue's newest packet for each egress; the answer comes one cycle later.
   val lookup = Input(Vec(p.egresses, Vec(2, UInt(p.queueBits.W))))
@@ -65,8 +65,8 @@ class QueuePorts(p: LaneParams) extends Bundle {
   *
   * Only the scheduler knows the first packet of a queue. It gets it from `becameBacklogged` when a packet finds its queue idle, and from
   * `successor`. A queue is idle after reset. A backlogged queue belongs to the scheduler. An arriving packet is chained after the newest
-  * (`joined` reports it), even if all others have been taken. A queue becomes idle in the cycle after its last packet is taken:
-  * `emptied` requests that with the take. If another packet has come meanwhile, `refilled` reports it and the queue stays backlogged.
+  * (`appended` reports it), even if all others have been taken. A queue becomes idle in the cycle after its last packet is taken:
+  * `emptied` requests that with the take. If another packet has come meanwhile, `reactivated` reports it and the queue stays backlogged.
   *
   * RAM | depth | holds | written by
   * --- | --- | --- | ---
@@ -85,8 +85,8 @@ class QueuePorts(p: LaneParams) extends Bundle {
   * `taken`. Neither does a packet that is taken after a memory of the lane has failed. No packet follows until a reset.
   * In these builds nothing may be enqueued until `guard.ready`.
   *
-  * Latency: 1 cycle from enqueue to `becameBacklogged` or `joined`, from `ask` to `successor` and `newestServed`, and from `take` to `taken` and
-  * `refilled`. It keeps no byte counts.
+  * Latency: 1 cycle from enqueue to `becameBacklogged` or `appended`, from `ask` to `successor` and `newestServed`, and from `take` to `taken` and
+  * `reactivated`. It keeps no byte counts.
   */
 class QueueManager(p: LaneParams) extends Module {
   val io = IO(new QueuePorts(p))
@@ -120,14 +120,14 @@ class QueueManager(p: LaneParams) extends Module {
   io.taken.bits.queueEntry := t1Entry
   private val t1Last = io.newestServed(io.egressOf(t1Queue)) === t1Name
   // A scheduler that sets `emptied` has seen all packets of earlier cycles, so only a packet that is enqueued in the cycle of the take can follow.
-  private val follows = io.joined.valid && io.joined.bits.queue === io.serve.queue
+  private val follows = io.appended.valid && io.appended.bits.queue === io.serve.queue
   private val t1Followed = RegNext(follows, false.B)
   private val t1Follower = Wire(new PacketRef(p))
   private val becomesIdle = RegNext(io.take && io.emptied && !follows, false.B)
-  assert(!t1Emptied || t1Followed === !t1Last, "a queue is told empty that is not, or the reverse")
-  io.refilled.valid := t1Emptied && t1Followed
-  io.refilled.bits.queue := t1Queue
-  io.refilled.bits.packet := t1Follower
+  assert(!t1Emptied || t1Followed === !t1Last, "a queue is reported as empty and is not, or the reverse")
+  io.reactivated.valid := t1Emptied && t1Followed
+  io.reactivated.bits.queue := t1Queue
+  io.reactivated.bits.packet := t1Follower
   becameIdle.write(!sweep.done, sweep.address, false.B)
   becameIdle.write(becomesIdle, t1Queue, !becameIdle.read(io.serve.queue, becomesIdle))
 
@@ -153,9 +153,9 @@ class QueueManager(p: LaneParams) extends Module {
   io.becameBacklogged.valid := e1Valid && e1IsIdle
   io.becameBacklogged.bits.queue := e1.queue
   io.becameBacklogged.bits.packet := e1Ref
-  io.joined.valid := e1Valid && !e1IsIdle
-  io.joined.bits.queue := e1.queue
-  io.joined.bits.packet := e1Ref
+  io.appended.valid := e1Valid && !e1IsIdle
+  io.appended.bits.queue := e1.queue
+  io.appended.bits.packet := e1Ref
 
   private val e1Latest = Wire(new PacketRef(p)) // its name is that of the packet before
   e1Latest.name := e1Newest
@@ -174,7 +174,7 @@ class QueueManager(p: LaneParams) extends Module {
     .zip(io.askQueue)
     .map { case (ask, queue) => ask.valid && at(queue, ask.bits) === e1Newests }
     .reduce(_ || _) && e1Links
-  assert(!linked, "a link is read in the clock of its write")
+  assert(!linked, "a link is read in the cycle of its write")
   assert(
     !io.take || io.askQueue(io.egressOf(io.serve.queue)) === io.serve.queue,
     "another queue is asked for than the one that is served"
@@ -182,12 +182,12 @@ class QueueManager(p: LaneParams) extends Module {
   private val served = at(io.serve.queue, io.serve.packet.name)
   assert(
     !(io.take && e1Valid && at(e1.queue, e1Ref.name) === served),
-    "a queue entry is read in the clock of its write"
+    "a queue entry is read in the cycle of its write"
   )
   assert(!io.taken.valid || io.taken.bits.queueEntry.cells =/= 0.U, "a packet without cells was queued")
   if (p.victims == 0)
     assert(!io.taken.valid || t1Entry.headCell === t1Name, "a queue entry does not belong to its head cell")
-  assert(!io.enqueue.valid || sweep.done, "a packet was queued within the first clocks after reset")
+  assert(!io.enqueue.valid || sweep.done, "a packet was queued before the memories are cleared")
   assert(!io.enqueue.valid || io.enqueue.bits.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
 
   val guard = guards.ports()

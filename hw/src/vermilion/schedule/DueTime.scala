@@ -20,7 +20,7 @@ class ShaperConfig extends Bundle {
   *   cost = (L costMant 2^16) >> costShift, U34.16 ns, rounded down
   * }}}
   * 64 kb/s is 125000 ns a byte, (m, s) = (125000, 0). 200 Gb/s is 0.04 ns, (167772, 22). A mantissa above 2^17 is within 2^-18 of any
-  * rate. Rounding takes at most 2^-16 ns per packet. A burst shorter than the scheduler's lateness (`latenessClocks`) reduces the rate,
+  * rate. Rounding takes at most 2^-16 ns per packet. A burst shorter than the scheduler's lateness (`latenessCycles`) reduces the rate,
   * so the quantiser writes none.
   *
   * Times are compared in serial-number order, so they may wrap. The debt is `next` - now, if `next` is after now.
@@ -54,7 +54,7 @@ object DueTime {
   /** Most cycles from the time a queue or the port is due to its charge, if no other queue is served in between.
     * They are a scan of all queues, and a choice with margin. A burst of at least this length reduces no rate.
     */
-  def latenessClocks(entries: Int): Int = entries + 64 // entries of all egresses
+  def latenessCycles(entries: Int): Int = entries + 64 // entries of all egresses
 
   /** `now` in the format of the virtual clock. */
   def clock(now: UInt): UInt = now ## 0.U(ShaperFrac.W)

@@ -63,7 +63,7 @@ class EgressPhases(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]
       !queues.becameBacklogged.valid || isMine === isOf(e, queues.becameBacklogged.bits.queue),
       "another queue becomes backlogged than was enqueued to"
     )
-    for ((from, to) <- Seq(queues.joined -> scheduler.io.joined, queues.refilled -> scheduler.io.refilled))
+    for ((from, to) <- Seq(queues.appended -> scheduler.io.appended, queues.reactivated -> scheduler.io.reactivated))
       tell(isOf(e, from.bits.queue), from, to)
     queues.ask(e) := scheduler.io.ask
     queues.askQueue(e) := global(e, scheduler.io.askQueue)

@@ -21,7 +21,7 @@ class PortShaperPort extends Bundle {
   * A charge takes 4 cycles: p1 multiplies, p2 shifts, p3 adds, p4 compares. With eight egresses the charge waits in p3 for the cycle before a phase.
   * With one or two egresses, a packet of up to `ShortBytes` counts as `ShortBytes` until its cost is known. After a longer packet nothing may be sent.
   * So no packet is sent too early, and short packets may follow each other in every cycle while there is credit for the pending charges.
-  * A burst of `DueTime.latenessClocks` is enough for that at every rate. If a packet takes less time than the 5 cycles of a charge
+  * A burst of `DueTime.latenessCycles` is enough for that at every rate. If a packet takes less time than the 5 cycles of a charge
   * (6 with two egresses), the cost of `ShortBytes` is small against the burst.
   * With four and eight egresses one charge is pending in the cycle before a phase. Its cost is known then and is compared with the credit.
   *
@@ -82,8 +82,8 @@ class PortShaper(p: LaneParams) extends Module {
   private val p1Config = choose(stages.head | asked(1), configs)
   cost.io.request.costMant := p1Config.costMant
   cost.io.request.costShift := p1Config.costShift
-  assert(PopCount(configures) <= 1.U, "two ports are configured in one clock")
-  assert(!(asks && charges.orR), "a charge comes in the clock of a configure")
+  assert(PopCount(configures) <= 1.U, "two ports are configured in one cycle")
+  assert(!(asks && charges.orR), "a shaper is charged in the cycle in which one is configured")
   private val shortCostBits = log2Ceil(ShortBytes) + CostMantBits + ShaperFrac
   private val shortCosts = each { e =>
     RegEnable(Arithmetic.wrap(cost.io.answer.cost, shortCostBits), asked(2)(e))

@@ -91,7 +91,7 @@ class QueueShaper(p: LaneParams) extends Module {
     next
   }
   when(!hold) { for ((from, to) <- (charges +: stages.init).zip(stages)) to := from }.otherwise { s5 := 0.U }
-  assert(!io.configure.valid || !charges.orR, "a charge comes in the clock of a configure")
+  assert(!io.configure.valid || !charges.orR, "a shaper is charged in the cycle in which one is configured")
 
   private val charged = each(e => RegEnable(local(io.queue), io.egresses(e).charge))
   private val s1Len = step(io.lenBytes)
@@ -200,7 +200,7 @@ class QueueShaper(p: LaneParams) extends Module {
   private val q1Parked = q1Bit(parked) =/= q1Freed
   private val q1Record = dues.read(q0)
   private val q2 = Delay(q1)
-  private val q2InTurn = Delay(Delay(!choose(q0Egress, ahead)))
+  private val q2Scans = Delay(Delay(!choose(q0Egress, ahead)))
   private val q2Egress = Delay(q1Egress)
   private val q2Valid = RegNext(q1Valid, false.B)
   // The record may be older than the queue's last charge.
@@ -238,7 +238,7 @@ class QueueShaper(p: LaneParams) extends Module {
     val result = RegInit(0.U.asTypeOf(Valid(UInt(TimeBits.W)))) // whole ns
     val configures = io.configure.valid && isOf(e, io.configure.bits.queue)
     val disturbed = port.released.valid || port.park || port.charging || s4(e) || s5(e) || configures
-    when(here && q2Valid && q2InTurn && local(q2) === 0.U) {
+    when(here && q2Valid && q2Scans && local(q2) === 0.U) {
       leasts(e).valid := q2Waits
       leasts(e).bits := q2Due
       whole := true.B
@@ -259,5 +259,5 @@ class QueueShaper(p: LaneParams) extends Module {
     port.earliest := result
   }
 
-  assert(sweep.done || !io.configure.valid, "a queue was configured within the first clocks after reset")
+  assert(sweep.done || !io.configure.valid, "a queue was configured before the memories are cleared")
 }

@@ -50,12 +50,12 @@ object Scheduler {
   * Rate: one packet per cycle, from any mixture of queues. Exceptions:
   *  - The end of a DRR turn: one cycle without a choice if the DRR list holds other queues, otherwise two.
   *  - A packet whose successor exists but is not known: one cycle. This applies to a queue that becomes first with three packets
-  *    or more and sends at once. It also applies if the queue's list was not served in the cycle before ([[SecondPacket]]).
+  *    or more and sends at once. It also applies if the queue's list was not served in the cycle before ([[SuccessorPrefetch]]).
   *  - A packet of a shaped queue: 3 cycles without a choice, as the shaper determines which queue is next; 4 if it blocks the queue.
   *  - A queue that sends its last packet while another packet arrives: it is inserted again, 4 cycles later.
   *
   * An insertion takes one cycle after its event (J), so the earliest choice is 3 cycles after the packet's enqueue. At most one queue is
-  * inserted per cycle. The order is: queues that became backlogged, which cannot wait; queues that were `refilled`; the queue that its
+  * inserted per cycle. The order is: queues that became backlogged, which cannot wait; queues that were `reactivated`; the queue that its
   * shaper blocks, to be parked; queues that the shaper releases; the queue whose DRR turn is over. All but the first kind wait in their place. In the
   * long run the insertions are not more than the packets sent plus the DRR turns that send nothing.
   * A shaped queue that becomes backlogged is parked first. It is released when the shaper's scan finds it due.
@@ -79,8 +79,8 @@ class Scheduler(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Valid(new QueueService(p)))
     val becameBacklogged = Flipped(Valid(new QueueHead(p)))
-    val joined = Flipped(Valid(new QueueHead(p)))
-    val refilled = Flipped(Valid(new QueueHead(p)))
+    val appended = Flipped(Valid(new QueueHead(p)))
+    val reactivated = Flipped(Valid(new QueueHead(p)))
     val serve = Output(new QueueHead(p))
     val take = Output(Bool())
     val emptied = Output(Bool())
@@ -125,47 +125,47 @@ class Scheduler(p: LaneParams) extends Module {
   service.write(io.configure.valid, io.configure.bits.queue, configured)
 
   // ---- choice
-  private val refilled = Wire(Decoupled(new QueueHead(p)))
-  private val refills = ShortQueue(refilled, 2)
+  private val reactivated = Wire(Decoupled(new QueueHead(p)))
+  private val reactivations = ShortQueue(reactivated, 2)
   private val first = lists.io.chosen.bits
-  private val round = lists.io.level === Level.Round.U
+  private val isDrr = lists.io.level === Level.Drr.U
   private val (covered, more) = (lists.io.covered, lists.io.more)
   private val holdsFirst = RegInit(false.B) // the charged queue is still first
   lists.io.flush := io.flush
   private val discards = lists.io.flushed
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused)
   private val mayMove = // its packet is taken or its DRR turn ends
-    lists.io.standing && !io.shaper.charging && !refills.valid && lists.io.settled && mayGo
+    lists.io.chosenEarly && !io.shaper.charging && !reactivations.valid && lists.io.settled && mayGo
   private val mayServe = mayMove && io.phase
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
   private val emptied = grant && !more
   private val kept = grant && more
-  private val mayJoin = Wire(Bool()) // no other queue is inserted
-  private val joinsAnew = mayMove && !stays && mayJoin
+  private val mayInsert = Wire(Bool()) // no other queue is inserted
+  private val reinserts = mayMove && !stays && mayInsert
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.discards := discards
   io.emptied := emptied
   lists.io.keep := kept
-  lists.io.pop := (mayMove && Mux(stays, io.phase && !more, mayJoin)) || parks // emptied, joinsAnew or parks
+  lists.io.pop := (mayMove && Mux(stays, io.phase && !more, mayInsert)) || parks // emptied, reinserts or parks
   lists.io.taken := grant
-  lists.io.deficitLeft := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
+  lists.io.remainingDeficit := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := kept }
   lists.io.hold := io.shaper.chargingNext
-  lists.io.joined := io.joined
+  lists.io.appended := io.appended
   lists.io.configured.valid := io.configure.valid
   lists.io.configured.bits := io.configure.bits.queue
   io.ask := lists.io.ask
   io.askQueue := lists.io.askQueue
   lists.io.successor := io.successor
   lists.io.newestServed := io.newestServed
-  lists.io.behindService := service.read(lists.io.behind)
-  io.lookup(0) := lists.io.behind
-  lists.io.behindNewest.name := io.newest(0)
-  lists.io.behindNewest.lenBytes := io.newestLength
-  lists.io.behindNewestBefore := io.newestBefore
+  lists.io.followingService := service.read(lists.io.following)
+  io.lookup(0) := lists.io.following
+  lists.io.followingNewest.name := io.newest(0)
+  lists.io.followingNewest.lenBytes := io.newestLength
+  lists.io.followingNewestBefore := io.newestBefore
 
   // ---- shapers
   io.shaper.charge := grant && lists.io.shaped && !discards
@@ -181,30 +181,30 @@ class Scheduler(p: LaneParams) extends Module {
   private val q2Entry = Delay(lists.io.parked)
   releases.io.enq.valid := io.shaper.released.valid
   releases.io.enq.bits := q2Entry
-  assert(!releases.io.enq.valid || releases.io.enq.ready, "a released queue found no place")
+  assert(!releases.io.enq.valid || releases.io.enq.ready, "no place is free for a released queue")
   assert(!releases.io.enq.valid || q2Entry.head.queue === io.shaper.released.bits, "the wrong queue is released")
 
-  refilled.valid := io.refilled.valid
-  refilled.bits := io.refilled.bits
-  assert(!refilled.valid || refilled.ready, "a refilled queue found no place")
+  reactivated.valid := io.reactivated.valid
+  reactivated.bits := io.reactivated.bits
+  assert(!reactivated.valid || reactivated.ready, "no place is free for a reactivated queue")
 
   // ---- which queue is inserted
-  private class Joining extends Bundle {
+  private class Insertion extends Bundle {
     val entry = new ListedQueue(p)
     val add = Bool() // a quantum is added
     val mayPark = Bool() // park the queue if it is shaped
     val mustPark = Bool()
   }
-  private val event = Wire(Valid(new Joining))
-  refills.ready := !io.becameBacklogged.valid
-  private val afterRefills = !io.becameBacklogged.valid && !refills.valid
-  parks := blocks && afterRefills
-  releases.io.deq.ready := afterRefills && !blocks
-  mayJoin := afterRefills && !blocks && !releases.io.deq.valid
-  assert(!(parks || joinsAnew) || afterRefills, "two queues join at once")
-  event.valid := io.becameBacklogged.valid || refills.valid || blocks || releases.io.deq.valid || joinsAnew
-  private def joining(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Joining = {
-    val j = Wire(new Joining)
+  private val event = Wire(Valid(new Insertion))
+  reactivations.ready := !io.becameBacklogged.valid
+  private val afterReactivations = !io.becameBacklogged.valid && !reactivations.valid
+  parks := blocks && afterReactivations
+  releases.io.deq.ready := afterReactivations && !blocks
+  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid
+  assert(!(parks || reinserts) || afterReactivations, "two queues are inserted at once")
+  event.valid := io.becameBacklogged.valid || reactivations.valid || blocks || releases.io.deq.valid || reinserts
+  private def inserting(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Insertion = {
+    val j = Wire(new Insertion)
     j.entry.head := head
     j.entry.deficit := deficit
     j.add := add
@@ -212,24 +212,24 @@ class Scheduler(p: LaneParams) extends Module {
     j.mustPark := mustPark
     j
   }
-  private val firstDeficit = Mux(round, first.deficit, 0.U)
+  private val firstDeficit = Mux(isDrr, first.deficit, 0.U)
   private val released = releases.io.deq.bits
   private val releasedAdds = released.deficit < released.head.packet.lenBytes
   // One of four: two early bits select it.
-  private def either(pick: Bool, one: Joining, other: Joining): Joining =
-    Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Joining)
+  private def either(pick: Bool, one: Insertion, other: Insertion): Insertion =
+    Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Insertion)
   private val fromShaper = releases.io.deq.valid && !blocks
   event.bits := either(
-    afterRefills,
+    afterReactivations,
     either(
       fromShaper,
-      joining(released.head, released.deficit, releasedAdds, mayPark = false.B, mustPark = false.B),
-      joining(first.head, firstDeficit, !blocks && (!round || !covered), mayPark = false.B, mustPark = blocks)
+      inserting(released.head, released.deficit, releasedAdds, mayPark = false.B, mustPark = false.B),
+      inserting(first.head, firstDeficit, !blocks && (!isDrr || !covered), mayPark = false.B, mustPark = blocks)
     ),
     either(
       io.becameBacklogged.valid,
-      joining(io.becameBacklogged.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B),
-      joining(refills.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B)
+      inserting(io.becameBacklogged.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B),
+      inserting(reactivations.bits, 0.U, true.B, mayPark = true.B, mustPark = false.B)
     )
   )
 
@@ -256,7 +256,7 @@ class Scheduler(p: LaneParams) extends Module {
 
   // ---- when the scheduler continues
   private val listed = lists.io.holdsQueues
-  private val quiet = !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.refilled.valid
+  private val quiet = !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid
   private val closed = listed && (!io.port.open || io.paused)
   private val stuck = closed || !listed
   private val known = !io.shaper.anyParked || io.shaper.earliest.valid

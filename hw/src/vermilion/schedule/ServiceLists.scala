@@ -9,11 +9,11 @@ import vermilion.queue.{PacketRef, QueueHead}
 
 /** Numbers the lists: strict levels from 0, the highest, to 7, and the DRR list. */
 object Level {
-  val Round = 8
+  val Drr = 8
   val Count = 9
   val Bits = log2Ceil(Count)
 
-  def apply(service: ServiceRecord): UInt = Mux(service.strict, 7.U(Bits.W) - service.priority, Round.U(Bits.W))
+  def apply(service: ServiceRecord): UInt = Mux(service.strict, 7.U(Bits.W) - service.priority, Drr.U(Bits.W))
 }
 
 /** A queue with its first packet and its deficit: the bytes that it may still send in this DRR turn. */
@@ -30,14 +30,14 @@ class ListedQueue(p: LaneParams) extends Bundle {
   *
   * `chosen` is the first queue of the highest list, in the same cycle and without a search. `pop` removes it. `keep` says that its packet is
   * taken and that the queue stays first. The next cycle's choice may be the next queue, directly from RAM (`entries` and `links`), or
-  * the successor, which is prefetched ([[SecondPacket]]). If it is not prefetched, nothing is served for one cycle (`settled`).
+  * the successor, which is prefetched ([[SuccessorPrefetch]]). If it is not prefetched, nothing is served for one cycle (`settled`).
   *
   * The choice is a loop of one cycle, so everything that does not depend on RAM is computed earlier. The list that is served next and its first
   * queue are computed one cycle early. There are two results: the list that is served now becomes empty, or not. Whether a deficit covers a
   * packet is stored with the entry, and for the first queue of each list in a register.
   *
   * `more` says that the queue holds a packet after the first, as of the cycle before. It is computed from RAM when a queue or packet becomes
-  * first, and `joined` keeps it up to date. `moved` says that the queue was configured since its insertion, so it may belong to another list.
+  * first, and `appended` keeps it up to date. `moved` says that the queue was configured since its insertion, so it may belong to another list.
   *
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue after the chosen; `parkedQueue` for the module
   * that parks queues); `links`, queues x queue, 1W (push) 1R. Lists have no counts: `tails` gives the last queue.
@@ -54,7 +54,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next cycle
     val chosen = Valid(new ListedQueue(p))
-    val standing = Output(Bool()) // `chosen` is valid, known earlier; has no meaning after a `hold`
+    val chosenEarly = Output(Bool()) // `chosen` is valid, known earlier; has no meaning after a `hold`
     val holdsQueues = Output(Bool())
     val level = Output(UInt(Level.Bits.W))
     val covered = Output(Bool()) // in a strict level, or its deficit covers its packet
@@ -67,13 +67,13 @@ class ServiceLists(p: LaneParams) extends Module {
     val pop = Input(Bool())
     val keep = Input(Bool())
     val taken = Input(Bool()) // with keep, or the pop of a queue whose last packet goes
-    val deficitLeft = Input(UInt(Scheduler.DeficitBits.W)) // with keep
-    val joined = Flipped(Valid(new QueueHead(p))) // a packet is appended to a queue that holds others
+    val remainingDeficit = Input(UInt(Scheduler.DeficitBits.W)) // with keep
+    val appended = Flipped(Valid(new QueueHead(p))) // a packet is appended to a queue that holds others
     val configured = Flipped(Valid(UInt(p.queueBits.W)))
-    val behind = Output(UInt(p.queueBits.W)) // other modules look it up too; their answers in the next cycle:
-    val behindService = Input(new ServiceRecord)
-    val behindNewest = Input(new PacketRef(p))
-    val behindNewestBefore = Input(UInt(p.nameBits.W)) // the packet before the newest
+    val following = Output(UInt(p.queueBits.W)) // other modules look it up too; their answers in the next cycle:
+    val followingService = Input(new ServiceRecord)
+    val followingNewest = Input(new PacketRef(p))
+    val followingNewestBefore = Input(UInt(p.nameBits.W)) // the packet before the newest
     val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is looked up, if it has one
     val askQueue = Output(UInt(p.queueBits.W))
     val successor = Input(new PacketRef(p))
@@ -98,10 +98,10 @@ class ServiceLists(p: LaneParams) extends Module {
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
   private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
-  private val behinds = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // the queues after them
+  private val followings = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // the queues after them
   // The same for the list that is served, and its number: the choice has no time to select them.
   private val held = Reg(new First)
-  private val heldBehind = Reg(UInt(p.queueBits.W))
+  private val heldFollowing = Reg(UInt(p.queueBits.W))
   private val level = RegInit(0.U(Level.Bits.W))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the DRR list
   private val tails = Mem(Level.Count, UInt(p.queueBits.W))
@@ -113,26 +113,26 @@ class ServiceLists(p: LaneParams) extends Module {
   private val pushed = io.store.bits
   private val pushing = io.store.valid && io.push
   private def is(other: Valid[UInt], queue: UInt): Bool = other.valid && other.bits === queue
-  private val joinedQueue = Wire(Valid(UInt(p.queueBits.W)))
-  joinedQueue.valid := io.joined.valid
-  joinedQueue.bits := io.joined.bits.queue
+  private val appendedQueue = Wire(Valid(UInt(p.queueBits.W)))
+  appendedQueue.valid := io.appended.valid
+  appendedQueue.bits := io.appended.bits.queue
 
   // ---- RAM output of this cycle, for the level served in the last one
   private val lastServed = Delay(served)
   private val lastLevel = Delay(level)
-  private val lastRound = lastServed(Level.Round)
+  private val lastDrr = lastServed(Level.Drr)
   private val servedLone = Wire(Bool())
   private val arrived = RegNext(io.pop && !servedLone, false.B)
-  private val arrivedEntry = entries.read(io.behind, arrived)
-  private val arrivedQueue = Delay(io.behind)
-  private val arrivedBehind = links.read(io.behind, arrived)
-  private val arrivedMore = arrivedEntry.packet.name =/= io.behindNewest.name
-  private val arrivedMoved = Level(io.behindService) =/= lastLevel
+  private val arrivedEntry = entries.read(io.following, arrived)
+  private val arrivedQueue = Delay(io.following)
+  private val arrivedFollowing = links.read(io.following, arrived)
+  private val arrivedMore = arrivedEntry.packet.name =/= io.followingNewest.name
+  private val arrivedMoved = Level(io.followingService) =/= lastLevel
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
-  private val second = Module(new SecondPacket(p))
-  private val coming = second.io.coming
-  private val kept = second.io.comes
-  private val advances = io.keep && second.io.known // the second is first from the next cycle on
+  private val prefetch = Module(new SuccessorPrefetch(p))
+  private val coming = prefetch.io.coming
+  private val kept = prefetch.io.comes
+  private val advances = io.keep && prefetch.io.known // the second is first from the next cycle on
   private val comes = arrived || kept
   when(comes || advances) {
     comePackets.write(Mux(comes, lastLevel, level), Mux(arrived && !advances, arrivedEntry.packet, coming.packet))
@@ -145,47 +145,47 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedHere = RegInit(false.B)
   private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
   private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
-  private val roundArrived = arrived && lastRound
-  private val roundDeficit = Mux(roundArrived, arrivedEntry.deficit, deficit)
+  private val drrArrived = arrived && lastDrr
+  private val drrDeficit = Mux(drrArrived, arrivedEntry.deficit, deficit)
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(arrivedHere, arrivedQueue, held.queue)
   io.chosen.bits.head.packet := Mux(arrivedHere, arrivedEntry.packet, heldPacket)
-  io.chosen.bits.deficit := roundDeficit
-  private val arrivedCovered = arrivedEntry.covered || !lastRound
+  io.chosen.bits.deficit := drrDeficit
+  private val arrivedCovered = arrivedEntry.covered || !lastDrr
   io.covered := Mux(arrivedHere, arrivedCovered, held.covered)
   io.more := Mux(arrivedHere, arrivedMore, held.more)
   io.moved := Mux(arrivedHere, arrivedMoved, held.moved)
   io.flushed := Mux(arrivedHere, io.flush.has(arrivedQueue), io.flush.has(held.queue))
-  io.shaped := Mux(arrivedHere, io.behindService.shaped, held.shaped)
-  io.behind := Mux(arrivedHere, arrivedBehind, heldBehind)
+  io.shaped := Mux(arrivedHere, io.followingService.shaped, held.shaped)
+  io.following := Mux(arrivedHere, arrivedFollowing, heldFollowing)
   io.settled := !kept // a packet that comes after a keep is not chosen at once
 
-  second.io.first.valid := io.chosen.valid
-  second.io.first.bits := heldPacket
-  second.io.more := held.more
-  second.io.deficit := deficit
-  second.io.arrived.valid := arrivedHere
-  second.io.arrived.bits.packet := arrivedEntry.packet
-  second.io.arrived.bits.deficit := arrivedEntry.deficit
-  second.io.arrived.bits.more := arrivedMore
-  second.io.arrived.bits.newest := io.behindNewest
-  second.io.arrived.bits.newestBefore := io.behindNewestBefore
-  second.io.same := sameServed
-  second.io.none := !valid.asUInt.orR
-  second.io.pushed.valid := pushing
-  second.io.pushed.bits := pushed.head.packet
-  second.io.pushedDeficit := pushed.deficit
-  second.io.pushedMore := io.pushMore
-  second.io.comesInRound := Mux(kept, lastRound, served(Level.Round))
-  second.io.inRound := served(Level.Round)
-  second.io.keep := io.keep
-  second.io.pop := io.pop
-  second.io.joins.valid := is(joinedQueue, io.chosen.bits.head.queue)
-  second.io.joins.bits := io.joined.bits.packet
-  second.io.successor := io.successor
-  second.io.newestServed := io.newestServed
-  io.ask := second.io.ask
-  io.askQueue := Mux(second.io.none, pushed.head.queue, io.chosen.bits.head.queue)
+  prefetch.io.first.valid := io.chosen.valid
+  prefetch.io.first.bits := heldPacket
+  prefetch.io.more := held.more
+  prefetch.io.deficit := deficit
+  prefetch.io.arrived.valid := arrivedHere
+  prefetch.io.arrived.bits.packet := arrivedEntry.packet
+  prefetch.io.arrived.bits.deficit := arrivedEntry.deficit
+  prefetch.io.arrived.bits.more := arrivedMore
+  prefetch.io.arrived.bits.newest := io.followingNewest
+  prefetch.io.arrived.bits.newestBefore := io.followingNewestBefore
+  prefetch.io.same := sameServed
+  prefetch.io.none := !valid.asUInt.orR
+  prefetch.io.pushed.valid := pushing
+  prefetch.io.pushed.bits := pushed.head.packet
+  prefetch.io.pushedDeficit := pushed.deficit
+  prefetch.io.pushedMore := io.pushMore
+  prefetch.io.comesInDrr := Mux(kept, lastDrr, served(Level.Drr))
+  prefetch.io.inDrr := served(Level.Drr)
+  prefetch.io.keep := io.keep
+  prefetch.io.pop := io.pop
+  prefetch.io.appended.valid := is(appendedQueue, io.chosen.bits.head.queue)
+  prefetch.io.appended.bits := io.appended.bits.packet
+  prefetch.io.successor := io.successor
+  prefetch.io.newestServed := io.newestServed
+  io.ask := prefetch.io.ask
+  io.askQueue := Mux(prefetch.io.none, pushed.head.queue, io.chosen.bits.head.queue)
 
   // ---- a push
   private val pushLevel = Level(io.pushService)
@@ -207,45 +207,45 @@ class ServiceLists(p: LaneParams) extends Module {
   private val topTwo = RegInit(VecInit.fill(2)(0.U(Level.Count.W)))
   private def highest(those: UInt): UInt = PriorityEncoderOH(those)
   private val others = valid.asUInt & ~served
-  private val (full, fullBehind) = (topTwo(0), topTwo(1))
+  private val (top, topOther) = (topTwo(0), topTwo(1))
   private def pushGoesBefore(list: UInt): Bool =
     (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
-  private val (pushWins, pushWinsBehind) = (pushGoesBefore(full), pushGoesBefore(fullBehind))
+  private val (pushWins, pushWinsOther) = (pushGoesBefore(top), pushGoesBefore(topOther))
 
   /** Selects by the list that is served next. Both cases are computed early: the list that is served now becomes empty, or not. */
   private def next[T <: Data](same: (T, T), other: (T, T)): T =
     Mux(empties, Mux(io.hold, same._1.asUInt, other._1.asUInt), Mux(io.hold, same._2.asUInt, other._2.asUInt))
       .asTypeOf(same._1)
   private def orPushes(wins: Bool, list: UInt) = Mux(wins, pushes, list)
-  private val highestNext = (orPushes(pushWinsBehind, fullBehind), orPushes(pushWins, full))
+  private val highestNext = (orPushes(pushWinsOther, topOther), orPushes(pushWins, top))
   served := next((served, served), highestNext)
-  // The highest list after `list`, which is served in the next cycle, including the push; `left` is the same without the push.
-  private def behindNext(list: UInt, left: UInt): UInt = Mux(pushGoesBefore(left) && !(pushes & list).orR, pushes, left)
-  private val behindHeld = behindNext(served, fullBehind)
+  // The highest list after `list`, which is served in the next cycle, including the push; `without` is the same without the push.
+  private def highestAfter(list: UInt, without: UInt): UInt = Mux(pushGoesBefore(without) && !(pushes & list).orR, pushes, without)
+  private val otherNext = highestAfter(served, topOther)
   topTwo(0) := Mux(empties, highestNext._1, highestNext._2)
   topTwo(1) := next(
-    (behindHeld, behindHeld),
+    (otherNext, otherNext),
     (
-      Mux(pushWinsBehind, fullBehind, behindNext(fullBehind, highest(others & ~fullBehind))),
-      Mux(pushWins, full, behindNext(full, highest(valid.asUInt & ~full)))
+      Mux(pushWinsOther, topOther, highestAfter(topOther, highest(others & ~topOther))),
+      Mux(pushWins, top, highestAfter(top, highest(valid.asUInt & ~top)))
     )
   )
   assert(
-    full === highest(valid.asUInt) && fullBehind === highest(others),
+    top === highest(valid.asUInt) && topOther === highest(others),
     "it is not known which list is the highest"
   )
   private def orPushLevel(wins: Bool, list: UInt) = Mux(wins, pushLevel, OHToUInt(list))
-  level := next((level, level), (orPushLevel(pushWinsBehind, fullBehind), orPushLevel(pushWins, full)))
+  level := next((level, level), (orPushLevel(pushWinsOther, topOther), orPushLevel(pushWins, top)))
   private def isServed(list: UInt) = (list & served).orR
   private val stays = isServed(served)
   sameServed := next((stays, stays), (isServed(highestNext._1), isServed(highestNext._2)))
   arrivedHere := io.pop && !servedLone && Mux(io.hold, stays, isServed(highestNext._2))
   assert(arrivedHere === (arrived && sameServed), "it is not known whether the queue that arrives is served")
-  io.standing := RegNext(Mux(empties, fullBehind.orR, full.orR) || pushing, false.B)
+  io.chosenEarly := RegNext(Mux(empties, topOther.orR, top.orR) || pushing, false.B)
   io.holdsQueues := valid.asUInt.orR
 
   private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
-  ofServed := Mux(io.taken && served(Level.Round), io.deficitLeft, roundDeficit)
+  ofServed := Mux(io.taken && served(Level.Drr), io.remainingDeficit, drrDeficit)
   deficit := ofServed
   // The pushed queue becomes first in an empty list, or in one that becomes empty, which is known last.
   private val opens = pushes & ~valid.asUInt
@@ -254,7 +254,7 @@ class ServiceLists(p: LaneParams) extends Module {
   when(opens.orR || (follows.orR && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
   private val pushedFirst = Wire(new First)
   pushedFirst.queue := pushed.head.queue
-  pushedFirst.more := io.pushMore || is(joinedQueue, pushed.head.queue)
+  pushedFirst.more := io.pushMore || is(appendedQueue, pushed.head.queue)
   pushedFirst.shaped := io.pushService.shaped
   pushedFirst.moved := is(io.configured, pushed.head.queue)
   pushedFirst.covered := io.storeCovered || io.pushService.strict
@@ -262,16 +262,16 @@ class ServiceLists(p: LaneParams) extends Module {
   pushedFirst.byPush := true.B
 
   /** The first queue of a list in the next cycle and the queue after it, from the present ones, unless the pushed queue becomes first. */
-  private def updated(list: UInt, old: First, oldBehind: UInt): (First, UInt) = {
+  private def updated(list: UInt, old: First, oldFollowing: UInt): (First, UInt) = {
     def here(those: UInt) = (those & list).orR
     val (arrivesHere, keepsHere) = (here(arrives), here(keeps))
     val first = Wire(new First)
     first.queue := Mux(arrivesHere, arrivedQueue, old.queue)
-    first.shaped := Mux(arrivesHere, io.behindService.shaped, old.shaped)
+    first.shaped := Mux(arrivesHere, io.followingService.shaped, old.shaped)
     first.more := Mux(
       arrivesHere,
-      Mux(keepsHere, coming.more, arrivedMore) || is(joinedQueue, arrivedQueue),
-      Mux(keepsHere, coming.more, old.more) || is(joinedQueue, old.queue)
+      Mux(keepsHere, coming.more, arrivedMore) || is(appendedQueue, arrivedQueue),
+      Mux(keepsHere, coming.more, old.more) || is(appendedQueue, old.queue)
     )
     first.moved := Mux(
       arrivesHere,
@@ -282,26 +282,26 @@ class ServiceLists(p: LaneParams) extends Module {
     val alone = Mux(arrivesHere, arrivedLone, old.lone)
     first.lone := alone && !here(pushes)
     first.byPush := old.byPush && !arrivesHere && !keepsHere
-    (first, Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedBehind, oldBehind)))
+    (first, Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedFollowing, oldFollowing)))
   }
   private val levels = 0 until Level.Count
   for (level <- levels) {
-    val (first, behind) = updated((1 << level).U, firsts(level), behinds(level))
+    val (first, following) = updated((1 << level).U, firsts(level), followings(level))
     firsts(level) := Mux(becomesFirst(level), pushedFirst, first)
-    behinds(level) := behind
+    followings(level) := following
     when(becomesFirst(level)) {
       valid(level) := true.B
     }.elsewhen(empties && served(level) && !pushes(level)) { valid(level) := false.B }
   }
-  private def of(list: UInt) = updated(list, Mux1H(list, firsts), Mux1H(list, behinds))
-  private val (ownFirst, ownBehind) = updated(served, held, heldBehind)
-  private val ((highestFirst, highestBehind), (otherFirst, otherBehind)) = (of(full), of(fullBehind))
+  private def of(list: UInt) = updated(list, Mux1H(list, firsts), Mux1H(list, followings))
+  private val (ownFirst, ownFollowing) = updated(served, held, heldFollowing)
+  private val ((highestFirst, highestFollowing), (otherFirst, otherFollowing)) = (of(top), of(topOther))
   held := next(
     (pushedFirst, Mux((opens & served).orR, pushedFirst, ownFirst)),
-    (Mux(pushWinsBehind, pushedFirst, otherFirst), Mux(pushWins, pushedFirst, highestFirst))
+    (Mux(pushWinsOther, pushedFirst, otherFirst), Mux(pushWins, pushedFirst, highestFirst))
   )
-  heldBehind := next((ownBehind, ownBehind), (otherBehind, highestBehind))
-  when(becomesFirst(Level.Round)) { deficit := stored.deficit }
+  heldFollowing := next((ownFollowing, ownFollowing), (otherFollowing, highestFollowing))
+  when(becomesFirst(Level.Drr)) { deficit := stored.deficit }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)
   io.parked.head.queue := Delay(io.parkedQueue)
@@ -312,8 +312,8 @@ class ServiceLists(p: LaneParams) extends Module {
   assert(!isSettled || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   assert(!io.chosen.valid || level === OHToUInt(served), "it is not known which list is served")
   assert(sameServed === (lastServed & served).orR, "it is not known whether the same list is served")
-  assert(!io.chosen.valid || held.asUInt === Mux1H(served, firsts).asUInt, "it is not known who stands first")
-  assert(!io.chosen.valid || held.lone || heldBehind === Mux1H(served, behinds), "it is not known who stands behind")
+  assert(!io.chosen.valid || held.asUInt === Mux1H(served, firsts).asUInt, "the first queue of the served list is not known")
+  assert(!io.chosen.valid || held.lone || heldFollowing === Mux1H(served, followings), "the queue after the first of the served list is not known")
   for (level <- levels) {
     val first = Mux(arrives(level), arrivedQueue, firsts(level).queue)
     assert(
@@ -321,16 +321,16 @@ class ServiceLists(p: LaneParams) extends Module {
       "it is not known whether a list holds one queue"
     )
   }
-  private val roundHeld = valid(Level.Round) && served(Level.Round) && !(comes && lastRound)
+  private val drrHeld = valid(Level.Drr) && served(Level.Drr) && !(comes && lastDrr)
   assert(
-    !roundHeld || held.covered === (deficit >= heldPacket.lenBytes),
+    !drrHeld || held.covered === (deficit >= heldPacket.lenBytes),
     "it is not known whether a deficit covers the packet"
   )
-  private val strictHeld = io.chosen.valid && !served(Level.Round) && !(comes && sameServed)
+  private val strictHeld = io.chosen.valid && !served(Level.Drr) && !(comes && sameServed)
   assert(!strictHeld || held.covered, "a packet of a strict queue waits for a deficit")
-  assert(!isSettled || io.standing === io.chosen.valid, "it is not known whether a queue is chosen")
-  assert(!(io.pop && io.keep), "a queue is kept and taken off at once")
-  assert(!((io.pop || io.keep) && !io.chosen.valid), "nothing is there to be served")
+  assert(!isSettled || io.chosenEarly === io.chosen.valid, "it is not known whether a queue is chosen")
+  assert(!(io.pop && io.keep), "a queue is kept and removed in the same cycle")
+  assert(!((io.pop || io.keep) && !io.chosen.valid), "`pop` or `keep` without a chosen queue")
 
   val guard = guards.ports()
 }

@@ -119,7 +119,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   /** The requests of a cell. */
   private class Asks extends Bundle {
-    val leaveOut, store, turn, waits = Bool()
+    val leaveOut, store, grant, waits = Bool()
   }
   private def asksOf(cell: ShownCell): Asks = {
     val asks = Wire(new Asks)
@@ -129,7 +129,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     val noCell = if (canStall) wanted && !free.valid && io.cellsLeft else false.B
     asks.leaveOut := Mux(cell.first, barred, leavingOut)
     asks.store := wanted && free.valid
-    asks.turn := !asks.leaveOut && (cell.first || cell.second || asks.store)
+    asks.grant := !asks.leaveOut && (cell.first || cell.second || asks.store)
     asks.waits := noPlace || noCell
     asks
   }
@@ -166,11 +166,11 @@ class Ingress(p: LaneParams, input: Int) extends Module {
 
   // The grant arrives last, so it enters the logic last. Without a cell, nothing stalls.
   private val waitsAnyway = cell.valid && !leaveOut && asks.waits
-  private val wantsTurn = cell.valid && asks.turn
-  cell.ready := (if (canStall) !(waitsAnyway || (wantsTurn && !passing.ready)) else true.B)
+  private val needsGrant = cell.valid && asks.grant
+  cell.ready := (if (canStall) !(waitsAnyway || (needsGrant && !passing.ready)) else true.B)
   // Equal to the fire condition, less impossible cases: a frame's first cell needs a grant, and a stored cell has a free cell.
   free.ready := cell.valid && got && !noPlace
-  assert(free.fire === (cell.fire && got), "a free cell goes without a cell to keep in it")
+  assert(free.fire === (cell.fire && got), "a free cell is taken without a cell to store")
   begins := cell.valid && cell.bits.first && !leaveOut && !asks.waits && (if (canStall) passing.ready else true.B)
   assert(begins === (cell.fire && cell.bits.first && !leaveOut), "a frame begins without its first cell")
   when(cell.fire) {
@@ -184,7 +184,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
     if (Ingress.mayMissHead(p, input)) (!cell.bits.first && missedBefore) || (inHead && !passing.ready) else false.B
   when(cell.fire) { missedBefore := missed }
 
-  passing.valid := cell.valid && ((!canStall && waiting == 0).B || asks.turn) && !asks.waits
+  passing.valid := cell.valid && ((!canStall && waiting == 0).B || asks.grant) && !asks.waits
   passing.bits.write.cell := free.bits
   passing.bits.write.data := cell.bits.data
   passing.bits.write.hasPrevious := !cell.bits.first
@@ -200,7 +200,7 @@ class Ingress(p: LaneParams, input: Int) extends Module {
   )
   io.cell <> (if (waiting == 0) passing else ShortQueue(passing, waiting))
   if (waiting > 0) when(!io.cell.valid) { io.cell.bits.first := false.B } // an empty queue has no first cell
-  if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait found no turn")
+  if (!canStall && waiting == 0) assert(!passing.valid || passing.ready, "an input that cannot wait got no grant")
 
   // ---- The frame's end -------------------------------------------------------------------------------------------
   private val finished = Module(new Queue(new FrameEnd(p), Ingress.DescriptorDepth))
@@ -224,14 +224,14 @@ class Ingress(p: LaneParams, input: Int) extends Module {
       val leaves = unwritten + (passing.fire && passing.bits.stored) - writes
       unwritten := leaves
       // Ends, by how many of these are written before them. A frame that ends is counted one cycle later.
-      val (ended, endedBehind) = (RegNext(ends, false.B), RegNext(leaves))
-      val behind = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.DescriptorDepth + 1).W)))
-      val known = behind.zipWithIndex.map { case (count, n) => count + (ended && endedBehind === n.U) } :+ 0.U
-      for ((count, n) <- behind.zipWithIndex) {
+      val (ended, endedAfter) = (RegNext(ends, false.B), RegNext(leaves))
+      val endsAfter = Seq.fill(waiting + 1)(RegInit(0.U(log2Ceil(Ingress.DescriptorDepth + 1).W)))
+      val known = endsAfter.zipWithIndex.map { case (count, n) => count + (ended && endedAfter === n.U) } :+ 0.U
+      for ((count, n) <- endsAfter.zipWithIndex) {
         val come = Mux(writes, known(n + 1), 0.U)
         count := (if (n == 0) known(0) - io.end.fire + come else Mux(writes, known(n + 1), known(n)))
       }
-      behind.head =/= 0.U
+      endsAfter.head =/= 0.U
     }
   if (waiting > 0) assert(!allWritten || last.valid, "a frame's end is written that there is not")
   io.end.valid := (if (waiting == 0) last.valid else allWritten)

@@ -98,13 +98,13 @@ class IngressArbiter(p: LaneParams) extends Module {
   heads.io.input := end.bits.input
   heads.io.choose := end.fire && parsed(end.bits.value)
   // Two can wait, the first always in the same register: its place addresses the headers, which are hashed in the same cycle.
-  private val foremost, behind = Reg(new Chosen)
+  private val foremost, second = Reg(new Chosen)
   private val held = RegInit(0.U(2.W))
   private val choice = Wire(new Chosen)
   choice.end := end.bits
   choice.place := heads.io.place
-  when(end.fire) { behind := choice }
-  when(held === 0.U || io.descriptor.ready) { foremost := Mux(held === IngressArbiter.Chosen.U, behind, choice) }
+  when(end.fire) { second := choice }
+  when(held === 0.U || io.descriptor.ready) { foremost := Mux(held === IngressArbiter.Chosen.U, second, choice) }
   when(end.fire =/= io.descriptor.fire) { held := Mux(end.fire, held + 1.U, held - 1.U) }
   end.ready := held =/= IngressArbiter.Chosen.U
   private val descriptor = foremost.end
@@ -121,7 +121,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   for ((each, i) <- io.inputs.zipWithIndex) each.descriptorTaken := io.descriptor.fire && descriptor.input === i.U
 
   // Grants the next free cell to an input.
-  private val turns = io.inputs.map { each =>
+  private val requests = io.inputs.map { each =>
     val ask = Wire(Decoupled(Bool()))
     ask.valid := each.alloc.ready
     ask.bits := false.B
@@ -130,9 +130,9 @@ class IngressArbiter(p: LaneParams) extends Module {
     each.cellsLeft := io.alloc.valid
     ask
   }
-  private val turn = join(turns)
-  turn.ready := io.alloc.valid
-  io.alloc.ready := turn.valid
+  private val granted = join(requests)
+  granted.ready := io.alloc.valid
+  io.alloc.ready := granted.valid
 }
 
 object IngressArbiter {

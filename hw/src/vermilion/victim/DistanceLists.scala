@@ -120,19 +120,19 @@ class DistanceLists(v: VictimParams) extends Module {
   private val popLink = link.read(io.goes)
 
   /** The head of the list after a pop, for a leaving packet that has a link, or has none. */
-  private val leftWith = Seq(false, true).map { isLinked =>
-    val left = Wire(new Head)
-    left.valid := isLinked.B || (io.push.valid && pushList.is(popList))
-    left.packet := (if (isLinked) popLink else io.push.bits)
-    left
+  private val remainingWith = Seq(false, true).map { isLinked =>
+    val remaining = Wire(new Head)
+    remaining.valid := isLinked.B || (io.push.valid && pushList.is(popList))
+    remaining.packet := (if (isLinked) popLink else io.push.bits)
+    remaining
   }
-  private val left = choose(popHasLink, leftWith(1), leftWith(0))
-  heads.write(popper, goesFrom.asUInt, pops, left)
+  private val remaining = choose(popHasLink, remainingWith(1), remainingWith(0))
+  heads.write(popper, goesFrom.asUInt, pops, remaining)
 
   // ---- search: the heads, and the selected packet
   private val s3Lists = Delay(io.pick)
   private val s3Heads = VecInit(io.pick.zip(s3Lists).map { case (pick, list) =>
-    choose(pops && popList.is(list), left, heads.read(pick.asUInt))
+    choose(pops && popList.is(list), remaining, heads.read(pick.asUInt))
   })
   private val s4Lists = Delay(s3Lists)
   private val s4Heads = Delay(s3Heads)
@@ -149,8 +149,8 @@ class DistanceLists(v: VictimParams) extends Module {
   for ((isPopped, list) <- popped.zip(s4Lists))
     assert(isPopped === (pops && popList.is(list)), "it is not known whether a list is popped")
   // Whether there is a link is known last, so both results are computed before.
-  private val found = leftWith.map { left =>
-    val fronts = s4Heads.zip(popped).map { case (head, isPopped) => choose(isPopped, left, head) }
+  private val found = remainingWith.map { remaining =>
+    val fronts = s4Heads.zip(popped).map { case (head, isPopped) => choose(isPopped, remaining, head) }
     val valid = fronts.zip(io.wants).map { case (front, wants) => front.valid && wants }
     (valid, choose(valid(0), fronts(0).packet, fronts(1).packet))
   }
@@ -163,7 +163,7 @@ class DistanceLists(v: VictimParams) extends Module {
 
   // ---- the bitmaps
   private val popBit = popList.rank.oneHot
-  private val emptiedByVictim = isVictim && !left.valid
+  private val emptiedByVictim = isVictim && !remaining.valid
   private def gated(bits: UInt, on: Bool): UInt = bits & Fill(v.bitmapBits, on)
   // With each victim comes a push. Whether the victim's list becomes empty is known late.
   byArrivals.write(
@@ -172,15 +172,15 @@ class DistanceLists(v: VictimParams) extends Module {
     arrivalWord ^ (pushBit & ~bitmap) ^ gated(popBit, emptiedByVictim)
   )
   private val newHeadWord = byNewHeads.read(goesFrom.queue)
-  byNewHeads.write(listed, popList.queue, newHeadWord ^ gated(popBit, !left.valid))
+  byNewHeads.write(listed, popList.queue, newHeadWord ^ gated(popBit, !remaining.valid))
 
-  assert(!io.push.valid || io.ready, "a packet was indexed within the first clocks after reset")
+  assert(!io.push.valid || io.ready, "a packet was indexed before the memories are cleared")
   assert(!io.push.valid || io.push.bits.cell === Delay(io.pushCell), "another cell is indexed than was announced")
   assert(!io.isListed || io.makesHead, "a packet becomes head in no slot of a new head")
   assert(!(io.makesHead && io.wants.asUInt.orR), "a packet becomes head in the slot of a search")
-  assert(!isVictim || (bitmap & popBit) =/= 0.U, "a packet goes that stands in no list")
+  assert(!isVictim || (bitmap & popBit) =/= 0.U, "a packet that is in no list is removed")
   assert(
     !isVictim || (io.push.valid && popList.queue === pushList.queue),
-    "a victim goes without an arrival of its queue"
+    "a victim is removed without an arrival of its queue"
   )
 }

@@ -132,9 +132,9 @@ class HeadPlaces(v: VictimParams) extends Module {
   taken.write(isTaken, Delay(io.taken.bits), t)
 
   // ---- served
-  private val takensTurn = RegInit(false.B)
-  private val first = byEnqueued.some && !(takensTurn && byTaken.some) // serve the list of enqueued packets
-  when(io.issue) { takensTurn := first }
+  private val servesTaken = RegInit(false.B)
+  private val first = byEnqueued.some && !(servesTaken && byTaken.some) // serve the list of enqueued packets
+  when(io.issue) { servesTaken := first }
   io.next.valid := byEnqueued.some || byTaken.some
   io.next.bits := Mux(first, byEnqueued.foremost, byTaken.foremost)
   byEnqueued.change(enqueuedAsks, Delay(io.queue), io.issue && first)

@@ -113,9 +113,9 @@ class QueueOrder(v: VictimParams) extends Module {
     choose(previousCounts, enqueuedPrevious.read(io.unlinkCell), unlinkedPrevious.read(io.unlinkCell))
   private val isNewest = newest.read(io.unlinkQueue).cell === ~unlinkComplement
   private val followsIt = io.enqueue.valid && RegNext(io.enqueueQueue === io.unlinkQueue)
-  private val behind = choose(isNewest, asNext, linked)
-  private val hasBehind = !isNewest || followsIt
-  private val rejoins = io.unlink && hasBehind
+  private val after = choose(isNewest, asNext, linked)
+  private val hasAfter = !isNewest || followsIt
+  private val rejoins = io.unlink && hasAfter
   private val asMarked = Wire(new Next)
   asMarked.ref.cell := unlinkCell
   asMarked.ref.rank := io.unlinkRank
@@ -124,12 +124,12 @@ class QueueOrder(v: VictimParams) extends Module {
   asMarked.previousBit := ownPreviousBit
   // Written to the link of the packet before, or as the first. If no packet follows, the body is empty, and `first` has no meaning until the next enqueue.
   private val rewrites = io.unlink || io.mark
-  private val following = choose(io.mark, asMarked, behind)
+  private val following = choose(io.mark, asMarked, after)
   first.write(1, io.unlinkQueue, rewrites && io.unlinksFirst, following)
   unlinkedNext.write(rewrites && !io.unlinksFirst, previous.newest.cell, following)
   unlinkedNextBit.write(rewrites && !io.unlinksFirst, previous.newest.cell, !previous.newest.nextBit)
-  unlinkedPrevious.write(rejoins, behind.ref.cell, previous)
-  unlinkedPreviousBit.write(rejoins, behind.ref.cell, !behind.previousBit)
+  unlinkedPrevious.write(rejoins, after.ref.cell, previous)
+  unlinkedPreviousBit.write(rejoins, after.ref.cell, !after.previousBit)
   // If the newest packet is unlinked and was not the first, the packet before it becomes the newest.
   private val shortens = io.unlink && isNewest && !followsIt && !previous.isFirst
   assert(!shortens, "a newest packet is unlinked, and others stay")
@@ -149,6 +149,6 @@ class QueueOrder(v: VictimParams) extends Module {
   assert(!(io.unlink && io.mark), "a packet is unlinked and marked")
   assert(!(io.unlink || io.mark) || io.unlinksFirst === previous.isFirst, "another packet is the first than was said")
 
-  assert(!io.enqueue.valid || io.ready, "a packet was queued within the first clocks after reset")
+  assert(!io.enqueue.valid || io.ready, "a packet was queued before the memories are cleared")
   assert(!io.enqueue.valid || io.enqueue.bits.cell === enqueueCell, "another cell is enqueued than was announced")
 }

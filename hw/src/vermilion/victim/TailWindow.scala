@@ -99,11 +99,11 @@ class TailWindow(v: VictimParams) extends Module {
   next.joined := s5Word.joined + !io.remove
   next.entries(0) := io.append.bits
   for (i <- 1 until Places) {
-    val behindGap = io.remove && hits.take(i).reduce(_ || _)
-    next.entries(i) := Mux(behindGap, s5Word.entries(i).asUInt, s5Word.entries(i - 1).asUInt)
+    val afterGap = io.remove && hits.take(i).reduce(_ || _)
+    next.entries(i) := Mux(afterGap, s5Word.entries(i).asUInt, s5Word.entries(i - 1).asUInt)
       .asTypeOf(new WindowEntry(v))
   }
   window.write(io.append.valid, Delay(io.queue), next)
 
-  assert(!io.remove || io.append.valid, "a packet leaves the window without another that joins")
+  assert(!io.remove || io.append.valid, "a packet leaves the window, and none is appended")
 }

@@ -53,7 +53,7 @@ import vermilion.stream.Colour
   * Registers tell early whether a packet leaves in s5, and whether it is the first of its body. References and lists carry the data for it.
   */
 class VictimPipeline(v: VictimParams) extends Module {
-  private val SearchClocks = VictimQueues.Ahead // from s0 to s3
+  private val SearchCycles = VictimQueues.Ahead // from s0 to s3
   val io = IO(new Bundle {
     val ahead = Flipped(Valid(new Sought(v))) // s0
     val arrival = Flipped(Valid(new Arrival(v))) // s3: the packet for which `ahead` searched
@@ -185,7 +185,7 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val refused = Delay(at(4).action === Action.Refuse.U)
   private val victimMarked = s5Listed && mayMark && Delay(s4Candidate.packet.ect)
   private val evicted = RegNext(s4Evicts, false.B) || evictsTail
-  assert(evicted === (hasVictim && !victimMarked), "it is not known whether a victim goes")
+  assert(evicted === (hasVictim && !victimMarked), "the victim search and the decision disagree whether a victim is pushed out")
   private val mayBeMarked = Delay(at(4).action === Action.PushOut.U && at(4).mayMark && !tail(4) && at(4).ect)
   private val marked = mayBeMarked && !hasVictim
   private val lost = refused || (pushOut && !hasVictim && !marked)
@@ -220,11 +220,11 @@ class VictimPipeline(v: VictimParams) extends Module {
     val event = Wire(Valid(UInt(v.cellBits.W)))
     event.valid := order.io.unlink
     event.bits := s5Cell
-    Seq.iterate(event, SearchClocks + 1)(Pipe(_)).tail
+    Seq.iterate(event, SearchCycles + 1)(Pipe(_)).tail
   }
-  private def hasLeft(cell: UInt, clocks: Int): Bool =
-    unlinks.take(clocks).map(event => event.valid && event.bits === cell).reduce(_ || _)
-  private val s4Left = Delay(hasLeft(s3Nearest, SearchClocks))
+  private def hasLeft(cell: UInt, cycles: Int): Bool =
+    unlinks.take(cycles).map(event => event.valid && event.bits === cell).reduce(_ || _)
+  private val s4Left = Delay(hasLeft(s3Nearest, SearchCycles))
   s5Left := Delay(s4Left || hasLeft(s4Nearest, 1) || (order.io.unlink && s5Cell === s4Nearest))
   window.io.victim := s5Cell
   window.io.remove := evicted
@@ -273,11 +273,11 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val s3Sought = Delay(sought(2))
   assert(
     io.arrival.valid === Seq.iterate(io.ahead.valid, VictimQueues.Ahead + 1)(RegNext(_, false.B)).last,
-    "a packet comes at another time than its search"
+    "a packet and its search are not in the same cycle"
   )
   assert(
     !io.arrival.valid || s3Sought.asUInt === io.arrival.bits.sought.asUInt,
-    "another packet comes than the search was for"
+    "the search was for another packet"
   )
   assert(
     !io.arrival.valid || io.arrival.bits.cells =/= 0.U || io.arrival.bits.action === Action.Refuse.U,

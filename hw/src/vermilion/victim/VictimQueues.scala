@@ -93,7 +93,7 @@ class VictimQueues(p: LaneParams) extends Module {
   io.busy := stages.orR || pipeline.io.busy || s6NewHead
   io.ready := pipeline.io.ready
 
-  assert(!io.ahead.valid || pipeline.io.ready, "a packet came within the first clocks after reset")
+  assert(!io.ahead.valid || pipeline.io.ready, "a packet came before the memories are cleared")
   assert(!io.arrival.valid || request.queueEntry.queue < p.queues.U(log2Ceil(p.queues + 1).W), "no such queue")
   assert(
     !s6NewHead || queueEntry.headCell === Delay(newHead.bits.cell),

@@ -115,7 +115,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
     }
   }
 
-  private val loadClocks = 130 // from a commit to its offer, at most
+  private val loadCycles = 130 // from a commit to its offer, at most
   private val stored: Seq[(Int, BigInt)] =
     Seq(
       R.PortCost,
@@ -191,11 +191,11 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         assert(write(R.Commit(), 1))
         assert((read(R.Status()) & 2) == 2, "pending commit not shown")
         assert(!write(R.ShadowLimit(), 888, limit = 40), "a write was answered while a commit was pending")
-        for (_ <- 0 until loadClocks) clock()
+        for (_ <- 0 until loadCycles) clock()
         assert(dut.io.lane.commit.bits.config.decide.limit.peek().litValue == 777)
         takeCommit = true
         dut.io.axi.b.ready.poke(true.B)
-        for (_ <- 0 until loadClocks) clock()
+        for (_ <- 0 until loadCycles) clock()
         dut.io.axi.b.ready.poke(false.B)
         assert(commits.toSeq == Seq(BigInt(9)) && services.toSeq == Seq(BigInt(1234)))
         assert(read(R.ShadowLimit()) == 888, "the waiting write was lost")
@@ -206,7 +206,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         def whileOffered(check: => Unit): Unit = {
           takeCommit = false
           assert(write(R.QueueSelect(), 9) && write(R.Commit(), 1))
-          for (_ <- 0 until loadClocks) clock()
+          for (_ <- 0 until loadCycles) clock()
           assert(dut.io.lane.commit.valid.peek().litToBoolean)
           check
           takeCommit = true

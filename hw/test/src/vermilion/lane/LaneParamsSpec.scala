@@ -131,7 +131,7 @@ class LaneParamsSpec extends AnyFunSuite {
     val p = LaneParams(inputs = 2, stallable = Seq(false, true))
     val (stream, control) = (1 + 64 + 8 + 1 + 1, 25 + 37 + 1 + 25 + 1) // valid, data, keep, last, bad; aw, w, b, ar, r
     val bits = 48 + 2 * stream + 1 + 1 + control // the time, a ready and a pause
-    val text = ChiselStage.emitCHIRRTL(new LaneBehindPins(p))
+    val text = ChiselStage.emitCHIRRTL(new LaneOnFewPins(p))
     assert(s"shifted : UInt<$bits>".r.findFirstIn(text).isDefined, "a bit more or less than the lane's inputs")
   }
 }

@@ -47,7 +47,7 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
 
       // What was taken the clock before, and what stands behind it.
       dut.io.taken.valid.expect(taken.isDefined.B)
-      var refilled = false
+      var reactivated = false
       taken.foreach { case (q, packet, last) =>
         received += 1
         dut.io.taken.bits.queue.expect(q.U)
@@ -57,10 +57,10 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
         dut.io.newestServed.head.expect(newest(q).U)
         first(q) = model(q).headOption
         if (last && first(q).isDefined) {
-          refilled = true
+          reactivated = true
           refills += 1
-          dut.io.refilled.bits.queue.expect(q.U)
-          expect(dut.io.refilled.bits.packet, first(q).get)
+          dut.io.reactivated.bits.queue.expect(q.U)
+          expect(dut.io.reactivated.bits.packet, first(q).get)
         }
         if (last && first(q).isEmpty) {
           backlogged(q) = false
@@ -73,20 +73,20 @@ class QueueManagerTest extends AnyFlatSpec with Simulation {
         expect(dut.io.successor.head, packet)
         dut.io.newestServed.head.expect(newest(q).U)
       }
-      dut.io.refilled.valid.expect(refilled.B)
+      dut.io.reactivated.valid.expect(reactivated.B)
       for (i <- 0 until 2 if newest(looked(i)) >= 0) dut.io.newest.head(i).expect(newest(looked(i)).U)
 
       // What came the cycle before: its queue becomes backlogged, or it follows others.
       val becomesBacklogged = entering.exists { case (q, _) => !backlogged(q) }
       dut.io.becameBacklogged.valid.expect(becomesBacklogged.B)
-      dut.io.joined.valid.expect((entering.isDefined && !becomesBacklogged).B)
+      dut.io.appended.valid.expect((entering.isDefined && !becomesBacklogged).B)
       entering.foreach { case (q, packet) =>
         if (becomesBacklogged) {
           dut.io.becameBacklogged.bits.queue.expect(q.U)
           expect(dut.io.becameBacklogged.bits.packet, packet)
         } else {
-          dut.io.joined.bits.queue.expect(q.U)
-          expect(dut.io.joined.bits.packet, packet)
+          dut.io.appended.bits.queue.expect(q.U)
+          expect(dut.io.appended.bits.packet, packet)
         }
       }
 

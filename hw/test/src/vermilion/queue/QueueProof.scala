@@ -121,16 +121,16 @@ class QueueChecks(p: LaneParams) extends Module {
   soughtCell := dut.io.ask.head.bits
   soughtPacket := askFrom.packets(free.askPlace + 1.U)
   when(take) { known(free.takeQueue) := false.B }
-  when(dut.io.joined.valid) { more(dut.io.joined.bits.queue) := true.B }
-  for (told <- Seq(dut.io.becameBacklogged, dut.io.refilled)) when(told.valid) {
+  when(dut.io.appended.valid) { more(dut.io.appended.bits.queue) := true.B }
+  for (told <- Seq(dut.io.becameBacklogged, dut.io.reactivated)) when(told.valid) {
     known(told.bits.queue) := true.B
     first(told.bits.queue) := told.bits.packet
     more(told.bits.queue) := false.B
   }
   // A packet that finds its queue refilled in the same clock stands behind.
-  when(dut.io.refilled.valid) {
-    more(dut.io.refilled.bits.queue) := dut.io.refilled.bits.packet.name =/= dut.io.newestServed.head ||
-      (dut.io.joined.valid && dut.io.joined.bits.queue === dut.io.refilled.bits.queue)
+  when(dut.io.reactivated.valid) {
+    more(dut.io.reactivated.bits.queue) := dut.io.reactivated.bits.packet.name =/= dut.io.newestServed.head ||
+      (dut.io.appended.valid && dut.io.appended.bits.queue === dut.io.reactivated.bits.queue)
   }
 
   // ---- cells
@@ -144,20 +144,20 @@ class QueueChecks(p: LaneParams) extends Module {
     assert(gone.queue === takenQueue && gone.queueEntry.headCell === takenCell, "another packet leaves than was taken")
     assert(gone.queueEntry.arrival === leaves.packets(0).tag, "a packet leaves with another's queue entry")
     assert(dut.io.newestServed.head === leaves.newest.cell, "another packet counts as the newest")
-    assert(follows || dut.io.refilled.valid === !now(takenQueue).empty, "a refill is not told, or made up")
+    assert(follows || dut.io.reactivated.valid === !now(takenQueue).empty, "a reactivation is missing or wrong")
   }
-  assert(!dut.io.refilled.valid || (taken && asked), "a refill is told of a queue that was not emptied")
-  assert(!dut.io.refilled.valid || dut.io.refilled.bits.queue === takenQueue, "another queue is refilled")
+  assert(!dut.io.reactivated.valid || (taken && asked), "a queue is reactivated that was not emptied")
+  assert(!dut.io.reactivated.valid || dut.io.reactivated.bits.queue === takenQueue, "another queue is reactivated")
   assert(!follows || !now(takenQueue).empty, "a queue is thought to hold more than it does")
   assert(!sought || isRef(dut.io.successor.head, soughtPacket), "the successor is not the next packet")
   assert(!sought || dut.io.newestServed.head === plain(soughtQueue).newest.cell, "another packet counts as the newest")
   assert(
-    !dut.io.refilled.valid || isRef(dut.io.refilled.bits.packet, now(takenQueue).packets(0)),
-    "a refilled queue shows another packet as its first"
+    !dut.io.reactivated.valid || isRef(dut.io.reactivated.bits.packet, now(takenQueue).packets(0)),
+    "a reactivated queue shows another packet as its first"
   )
   when(e1) {
     val becomesBacklogged = dut.io.becameBacklogged.valid
-    assert(becomesBacklogged =/= dut.io.joined.valid, "a packet is not told, or told twice")
+    assert(becomesBacklogged =/= dut.io.appended.valid, "a packet is not told, or told twice")
     assert(becomesBacklogged === now(e1Queue).empty, "a queue is idle with packets, or becomes backlogged twice")
     assert(
       !becomesBacklogged || (dut.io.becameBacklogged.bits.queue === e1Queue && isRef(
@@ -166,13 +166,13 @@ class QueueChecks(p: LaneParams) extends Module {
       )),
       "another packet makes a queue backlogged"
     )
-    assert(becomesBacklogged || dut.io.joined.bits.queue === e1Queue, "a packet joins another queue")
+    assert(becomesBacklogged || dut.io.appended.bits.queue === e1Queue, "a packet joins another queue")
   }
-  assert(e1 || !(dut.io.becameBacklogged.valid || dut.io.joined.valid), "a packet is told that never came")
+  assert(e1 || !(dut.io.becameBacklogged.valid || dut.io.appended.valid), "a packet is told that never came")
   assert(!taken || !known(takenQueue), "a queue's first packet is known before its last one is gone")
   for (q <- 0 until p.queues) {
     assert(
-      dut.io.refilled.valid && takenQueue === q.U || knownNow(q) === !now(q).empty,
+      dut.io.reactivated.valid && takenQueue === q.U || knownNow(q) === !now(q).empty,
       "a packet is lost, or made up: the taker knows no first"
     )
     assert(!knownNow(q) || isRef(firstNow(q), now(q).packets(0)), "the taker knows another packet as first")
@@ -213,7 +213,7 @@ class QueueChecks(p: LaneParams) extends Module {
     becameBacklogged(started(p.queueBits - 1, 0)) := false.B
     becameIdle(started(p.queueBits - 1, 0)) := false.B
   }
-  when(taken && asked && !dut.io.refilled.valid) { // it becomes idle
+  when(taken && asked && !dut.io.reactivated.valid) { // it becomes idle
     backlogged(takenQueue) := false.B
     becameIdle(takenQueue) := !becameIdle(takenQueue)
   }
@@ -229,7 +229,7 @@ class QueueChecks(p: LaneParams) extends Module {
     heads(e1Packet.cell) := e1Packet.cell
     cells(e1Packet.cell) := cellsOf(e1Packet.tag)
   }
-  private val becomesIdle = taken && asked && !dut.io.refilled.valid
+  private val becomesIdle = taken && asked && !dut.io.reactivated.valid
   private val isIdle = becameBacklogged(e1Queue) === becameIdle(e1Queue) || (becomesIdle && takenQueue === e1Queue)
   private val link = next(soughtCell)
   assert(dut.io.newestServed.head === newest(soughtQueue), "a read of the newest packet shows an older one")

@@ -236,7 +236,7 @@ class EgressQueuesTest extends AnyFlatSpec with Simulation {
         val bench = new EgressBench(dut, wide, seed)
         val random = bench.random
         // 100 Gb/s with 20 bytes between frames: the port costs 84 / 64 of a byte's time.
-        val port = Service(costMant = 215040, costShift = 21, burstNs = 4L * DueTime.latenessClocks(queues))
+        val port = Service(costMant = 215040, costShift = 21, burstNs = 4L * DueTime.latenessCycles(queues))
         val shares = Seq[(String, Int => Service)](
           "all in one queue" -> (_ => Service(quantum = 1522)),
           "the round" -> (_ => Service(quantum = 1522)),

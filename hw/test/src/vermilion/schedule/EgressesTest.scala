@@ -239,7 +239,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
       val seed = 18
       info(s"seed $seed")
       val bench = new EgressBench(dut, p, seed)
-      val least = 4 * DueTime.latenessClocks(p.queues)
+      val least = 4 * DueTime.latenessCycles(p.queues)
       for (queue <- 0 until p.queues) bench.configure(queue, shaper(1, least))
       def clock(arrival: Option[(Int, Int)] = None): Unit = { bench.clock(arrival); bench.now += 4 }
       for (_ <- 0 until 40) {
@@ -301,7 +301,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
         }
         // Ports, with the least burst. What a turn every 8 clocks can carry is no more than 16 Gbit/s of 64 bytes.
         for ((gbps, lenBytes) <- Seq(10.0 -> 64, 90.0 -> 513)) {
-          val burst = 4 * DueTime.latenessClocks(each.queues)
+          val burst = 4 * DueTime.latenessCycles(each.queues)
           (0 until egresses).foreach(bench.configurePort(shaper(gbps, burst), _))
           val sent = send((0 until egresses).map(8 * _ + 3 -> Service()).toMap, 80, lenBytes)
           for (egress <- 0 until egresses) {
@@ -319,7 +319,7 @@ class EgressesTest extends AnyFlatSpec with Simulation {
         }
         // All queues, which are blocked behind each packet.
         def rate(queue: Int) = 0.5 + 0.125 * (queue % 13)
-        val least = 4 * DueTime.latenessClocks(each.queues)
+        val least = 4 * DueTime.latenessCycles(each.queues)
         val slow = send((0 until each.queues).map(queue => queue -> shaper(rate(queue), least)).toMap, 14)
         for (queue <- 0 until each.queues) {
           val (first, last) = (slow.find(_.queue == queue).get.now, slow.findLast(_.queue == queue).get.now)

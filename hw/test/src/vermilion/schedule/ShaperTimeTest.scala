@@ -7,7 +7,7 @@ import vermilion.lane.LaneParams
 /** Shapers under a clock that runs, wraps and is set back. Rates as a wire would see them, 4 ns a clock. */
 class ShaperTimeTest extends AnyFlatSpec with Simulation {
   private val p = LaneParams(cells = 1024)
-  private val leastBurstNs = 4L * DueTime.latenessClocks(p.queues) // what the quantiser makes of a burst of 0
+  private val leastBurstNs = 4L * DueTime.latenessCycles(p.queues) // what the quantiser makes of a burst of 0
 
   /** As `quantise.cost`: the greatest mantissa below 2^18. */
   private def shaped(rate: Double, burstNs: Long): Service = {

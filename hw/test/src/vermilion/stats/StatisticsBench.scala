@@ -128,7 +128,7 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
   def long(index: Int): BigInt = word(index) + (word(index + 1) << 32)
 
   // Where events come in every clock a word waits for a refresh or, on the way out, for a clock that `skip` asks for.
-  private def snapshotClocks(load: Double) = (if (p.victims == 0) 260 else 676) * (if (load == 0) 1 else 8)
+  private def snapshotCycles(load: Double) = (if (p.victims == 0) 260 else 676) * (if (load == 0) 1 else 8)
 
   /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
   def check(queue: Int, load: Double): Unit = {
@@ -149,7 +149,7 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
     while (dut.io.window.snapshotting.peek().litToBoolean) {
       clock(load, 0.9)
       clocks += 1
-      assert(clocks <= snapshotClocks(load), "the snapshot does not end")
+      assert(clocks <= snapshotCycles(load), "the snapshot does not end")
     }
     for (c <- 0 until 3; k <- Names.indices) {
       val at = 64 * c + 4 * k

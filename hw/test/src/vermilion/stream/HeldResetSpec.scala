@@ -28,14 +28,14 @@ class HeldResetSpec extends AnyFunSuite with Simulation {
       dut.axi.w.bits.strb.poke(15.U)
       dut.axi.b.ready.poke(true.B)
       dut.axi.r.ready.poke(true.B)
-      for (underWay <- 0 to 3; resetClocks <- 1 to 4) {
+      for (underWay <- 0 to 3; resetCycles <- 1 to 4) {
         // Something is on its way when the reset comes.
         dut.axi.w.bits.data.poke(1.U)
         offer(on = true)
         for (_ <- 0 until underWay) step()
         offer(on = false)
         dut.reset.poke(true.B)
-        for (_ <- 0 until resetClocks) step()
+        for (_ <- 0 until resetCycles) step()
         dut.reset.poke(false.B)
         dut.axi.w.bits.data.poke(2.U)
         offer(on = true)
@@ -52,7 +52,7 @@ class HeldResetSpec extends AnyFunSuite with Simulation {
           step()
           for ((port, was) <- ports.zip(taken) if was) port.valid.poke(false.B)
         }
-        assert((writes, answers, reads) == (1, 1, 1), s"$underWay clocks under way, a reset of $resetClocks clocks")
+        assert((writes, answers, reads) == (1, 1, 1), s"$underWay clocks under way, a reset of $resetCycles clocks")
       }
     }
   }

@@ -8,7 +8,7 @@ import vermilion.fixed.Formats.CellBytes
 import vermilion.stream.{Departure, Serializer}
 
 /** The path from the cell buffer to the AXI-Stream of an egress: reader, rewrite and serializer in series. */
-class WayOut(p: LaneParams, egress: Int) {
+class EgressPath(p: LaneParams, egress: Int) {
   private def named(name: String): String = if (p.egresses == 1) name else s"${name}_$egress"
   val reader: PacketReader = Module(new PacketReader(p)).suggestName(named("reader"))
   val rewrite: HeaderRewrite = Module(new HeaderRewrite(p)).suggestName(named("rewrite"))
@@ -20,7 +20,7 @@ class WayOut(p: LaneParams, egress: Int) {
   private val wholeCells = p.dataBits == CellBytes * 8
   private val goesOn = if (wholeCells) rewrite.io.gap || serializer.io.room else rewrite.io.empty
   if (wholeCells)
-    assert(goesOn === rewrite.io.in.ready, "a cell goes on that finds no place, or waits for one that is there")
+    assert(goesOn === rewrite.io.in.ready, "a cell is passed on without a free place, or waits although one is free")
   rewrite.io.in.valid := reader.io.cell.valid && goesOn
   reader.io.cell.ready := goesOn
   rewrite.io.in.bits.queueEntry := reader.io.cell.bits.queueEntry
