@@ -138,7 +138,7 @@ class ClockedVictims {
   std::optional<u32> t1_, t2_;            // queues from which the scheduler took a packet one and two cycles before
   std::optional<u32> p6_;                 // queue of the packet that became head of line in the previous cycle
   std::deque<u32> byEnqueued_, byTaken_;  // requests
-  bool servesTaken_ = false;               // byTaken_ has priority
+  bool servesTaken_ = false;              // byTaken_ has priority
   u32 waited_ = 0;                        // push-outs for which the first request has waited
   // of the next cycle
   Ports ports_;

@@ -64,7 +64,11 @@ class QueueLimit(p: LaneParams) extends Module {
 
   // -- departures --
   private val departure = Delay(io.departed)
-  departedTotals.write(departure.valid, departure.bits.queue, departedTotals.read(io.departed.bits.queue).plus(departure.bits.lenBytes))
+  departedTotals.write(
+    departure.valid,
+    departure.bits.queue,
+    departedTotals.read(io.departed.bits.queue).plus(departure.bits.lenBytes)
+  )
 
   // -- one cycle before: the bound of `admitted` --
   private val s1Departed = {

@@ -63,9 +63,7 @@ object EmitArea extends Emitter {
     "card-2x10g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x10g"))),
     "card-2x25g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g"))),
     "app-card-2x25g" -> (() => new VermilionApp(NicParams.byName("card-2x25g"))),
-    "lane-ecp5" -> (() =>
-      new LaneOnFewPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false))
-    )
+    "lane-ecp5" -> (() => new LaneOnFewPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false)))
   ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) } ++
     Seq(64, 256, 1024).map(n => s"queues-$n" -> (() => new LaneWithoutTrace(p.copy(queues = n)))) ++
     Seq(256, 16384, 32768).map(n => s"cells-$n" -> (() => new LaneWithoutTrace(p.copy(cells = n))))

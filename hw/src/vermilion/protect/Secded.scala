@@ -30,7 +30,8 @@ case class Secded(data: Int) {
     def bits(column: Int): Seq[Int] = (0 until check).filter(j => (column >> j & 1) == 1)
     (3 to check by 2).iterator
       .flatMap { weight =>
-        val remaining = scala.collection.mutable.ArrayBuffer.from((1 until 1 << check).filter(Integer.bitCount(_) == weight))
+        val remaining =
+          scala.collection.mutable.ArrayBuffer.from((1 until 1 << check).filter(Integer.bitCount(_) == weight))
         Iterator.continually(remaining).takeWhile(_.nonEmpty).map { _ =>
           val next = remaining.minBy(column => (bits(column).map(rows).max, bits(column).map(rows).sum, column))
           remaining -= next

@@ -98,7 +98,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
   private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
   private val firsts = Reg(Vec(Level.Count, new First))
-  private val followings = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // the queues after them
+  private val nextQueues = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // the queues after them
   // The same for the list that is served, and its number: the choice has no time to select them.
   private val held = Reg(new First)
   private val heldFollowing = Reg(UInt(p.queueBits.W))
@@ -220,7 +220,8 @@ class ServiceLists(p: LaneParams) extends Module {
   private val highestNext = (orPushes(pushWinsOther, topOther), orPushes(pushWins, top))
   served := next((served, served), highestNext)
   // The highest list after `list`, which is served in the next cycle, including the push; `without` is the same without the push.
-  private def highestAfter(list: UInt, without: UInt): UInt = Mux(pushGoesBefore(without) && !(pushes & list).orR, pushes, without)
+  private def highestAfter(list: UInt, without: UInt): UInt =
+    Mux(pushGoesBefore(without) && !(pushes & list).orR, pushes, without)
   private val otherNext = highestAfter(served, topOther)
   topTwo(0) := Mux(empties, highestNext._1, highestNext._2)
   topTwo(1) := next(
@@ -286,14 +287,14 @@ class ServiceLists(p: LaneParams) extends Module {
   }
   private val levels = 0 until Level.Count
   for (level <- levels) {
-    val (first, following) = updated((1 << level).U, firsts(level), followings(level))
+    val (first, following) = updated((1 << level).U, firsts(level), nextQueues(level))
     firsts(level) := Mux(becomesFirst(level), pushedFirst, first)
-    followings(level) := following
+    nextQueues(level) := following
     when(becomesFirst(level)) {
       valid(level) := true.B
     }.elsewhen(empties && served(level) && !pushes(level)) { valid(level) := false.B }
   }
-  private def of(list: UInt) = updated(list, Mux1H(list, firsts), Mux1H(list, followings))
+  private def of(list: UInt) = updated(list, Mux1H(list, firsts), Mux1H(list, nextQueues))
   private val (ownFirst, ownFollowing) = updated(served, held, heldFollowing)
   private val ((highestFirst, highestFollowing), (otherFirst, otherFollowing)) = (of(top), of(topOther))
   held := next(
@@ -312,8 +313,14 @@ class ServiceLists(p: LaneParams) extends Module {
   assert(!isSettled || served === PriorityEncoderOH(valid.asUInt), "another list is the highest")
   assert(!io.chosen.valid || level === OHToUInt(served), "it is not known which list is served")
   assert(sameServed === (lastServed & served).orR, "it is not known whether the same list is served")
-  assert(!io.chosen.valid || held.asUInt === Mux1H(served, firsts).asUInt, "the first queue of the served list is not known")
-  assert(!io.chosen.valid || held.lone || heldFollowing === Mux1H(served, followings), "the queue after the first of the served list is not known")
+  assert(
+    !io.chosen.valid || held.asUInt === Mux1H(served, firsts).asUInt,
+    "the first queue of the served list is not known"
+  )
+  assert(
+    !io.chosen.valid || held.lone || heldFollowing === Mux1H(served, nextQueues),
+    "the queue after the first of the served list is not known"
+  )
   for (level <- levels) {
     val first = Mux(arrives(level), arrivedQueue, firsts(level).queue)
     assert(

@@ -135,5 +135,8 @@ class SuccessorPrefetch(p: LaneParams) extends Module {
     "the packet that becomes first is not requested"
   )
   val isNext = RegNext(io.ask.valid && io.ask.bits === now.packet.name && !io.keep && !io.pop, false.B) && io.same
-  assert(!(isNext && shown) || io.coming.packet.asUInt === io.successor.asUInt, "another packet is taken as the successor")
+  assert(
+    !(isNext && shown) || io.coming.packet.asUInt === io.successor.asUInt,
+    "another packet is taken as the successor"
+  )
 }

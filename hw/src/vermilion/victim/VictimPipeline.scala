@@ -185,7 +185,10 @@ class VictimPipeline(v: VictimParams) extends Module {
   private val refused = Delay(at(4).action === Action.Refuse.U)
   private val victimMarked = s5Listed && mayMark && Delay(s4Candidate.packet.ect)
   private val evicted = RegNext(s4Evicts, false.B) || evictsTail
-  assert(evicted === (hasVictim && !victimMarked), "the victim search and the decision disagree whether a victim is pushed out")
+  assert(
+    evicted === (hasVictim && !victimMarked),
+    "the victim search and the decision disagree whether a victim is pushed out"
+  )
   private val mayBeMarked = Delay(at(4).action === Action.PushOut.U && at(4).mayMark && !tail(4) && at(4).ect)
   private val marked = mayBeMarked && !hasVictim
   private val lost = refused || (pushOut && !hasVictim && !marked)
