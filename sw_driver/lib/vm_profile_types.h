@@ -43,10 +43,10 @@ struct vm_average {
 /* A drop or mark curve. */
 struct vm_curve {
 	u32 curve; /* Form of the curve. tail: no early drops; as a curve of marks: marks follow the drops; tail, red, gentle, exred */
-	u32 min; /* Average below which the probability is 0 */
-	u32 max; /* Average at which the probability is p */
-	struct vm_number p; /* Probability at max */
-	u32 end; /* exred: K; 0 is the queue's limit. red: p is 1 from max up to here, and drops are early, not forced; 0 is max */
+	u32 min; /* Average below which the probability is 0. All curves but tail need it */
+	u32 max; /* Average at which the probability is p. All curves but tail need it */
+	struct vm_number p; /* Probability at max. All curves but tail need it */
+	u32 end; /* exred: K; without it, the queue's limit. red: p is 1 from max up to here, and drops are early, not forced; without it, max */
 };
 
 /* What a packet's distance is taken from. */
@@ -60,7 +60,7 @@ struct vm_distance {
 struct vm_marker {
 	u32 kind; /* Kind of the marker; none, leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm */
 	u32 drop; /* Packets that the marker gives these colours are dropped */
-	u32 packet; /* What every packet counts as where depths are packets; without it, its own length; bytes; 0: not set */
+	u32 packet; /* What every packet counts as where depths are packets; in the file 1000B if left out. In C and netlink depths are bytes, and 0 stands for the packet's own length; bytes; 0: not set */
 	u64 rate; /* Rate that fills the bucket; bits/s */
 	u32 burst; /* Depth of the bucket; bytes */
 	u64 cir; /* Committed information rate (RFC 2697 and 2698); bits/s */

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -16,12 +17,14 @@ from vermilion.generate import (
     profile_python,
     profile_rdl,
     profile_scala,
+    records,
 )
 from vermilion.generate.netlink_settings import attributes
 from vermilion.hardware.driver_library import C
+from vermilion.toolchain import build
 from vermilion.values.fields import UserError
 
-RAW = yaml.safe_load(description.SOURCE.read_text())
+RAW = yaml.safe_load(records.SOURCE.read_text())
 NOTE = {"name": "note", "type": "count", "range": [0, 9], "default": 3, "doc": "For readers of the card."}
 REGISTER = {"register": "note", "at": 0x28, "width": 4, "doc": "The curve's note."}
 
@@ -76,7 +79,7 @@ def test_no_two_values_share_bits():
 
     for name, registers in description.load().image.items():
         for each in registers:
-            if isinstance(each, description.Word):
+            if isinstance(each, records.Word):
                 assert each.count == 1 or each.stride >= (8 if each.wide else 4)
                 for i in range(each.count):
                     at = each.at + i * each.stride
@@ -94,9 +97,9 @@ def test_a_value_of_the_image_fits_its_member():
         struct = getattr(C, f"{name.capitalize()}Image")
         members = {member for member, _ in struct._fields_}
         for each in registers:
-            if isinstance(each, description.Word) and not each.bits:
+            if isinstance(each, records.Word) and not each.bits:
                 assert each.member.split(".")[0] in members and each.width <= 64
-            elif isinstance(each, description.Word):
+            elif isinstance(each, records.Word):
                 wanted = {re.split(r"[.\[]", part.member)[0] for part in each.bits if not part.top}
                 assert wanted <= members
 
@@ -148,6 +151,70 @@ BROKEN = {
         lambda raw: raw["enums"]["marker-kind"]["entries"].append("two"),
         "markers has leaf, srtcm, trtcm, redp, nm, 3cpm, wpm, apm; marker-kind has none, leaf,",
     ),
+    "a second field for each colour": (
+        lambda raw: raw["settings"]["curve"]["fields"].append(NOTE | {"for-each": "colour"}),
+        "curve.note has for-each; legal is one field of a table, of type dscp",
+    ),
+    "a DSCP that is not for each colour": (
+        lambda raw: raw["settings"]["curve"]["fields"].append({"name": "code", "type": "dscp", "doc": "A code."}),
+        "curve.code has no for-each; a field of type dscp needs one",
+    ),
+    "a range where the type has one": (
+        lambda raw: raw["settings"]["curve"]["fields"][2].update(range=[0, 1000]),
+        "max has a range; type length has its own",
+    ),
+    "a count without a range": (
+        lambda raw: raw["settings"]["curve"]["fields"].append({"name": "n", "type": "count", "doc": "A count."}),
+        "n has no range; type count needs one",
+    ),
+    "a default out of range": (
+        lambda raw: raw["settings"]["curve"]["fields"].append(NOTE | {"default": 99}),
+        "note has default 99; legal is 0 to 9",
+    ),
+    "a default that is no word": (
+        lambda raw: raw["settings"]["average"]["fields"][1].update(default="ewma"),
+        "kind has default ewma; legal are red, wred, rio-c, rio-2, rio-dc",
+    ),
+    "words with a gap": (
+        lambda raw: raw["settings"]["average"]["fields"][1].update(words=["red", "rio-c"]),
+        "kind has words red, rio-c; legal are consecutive ones of red, wred",
+    ),
+    "a field for no kind of marker": (
+        lambda raw: raw["settings"]["marker"]["fields"][2].update({"for": ["laef"]}),
+        "marker.packet is for laef; legal are leaf, srtcm",
+    ),
+    "a name twice": (
+        lambda raw: raw["settings"]["curve"]["fields"].append(NOTE | {"name": "min"}),
+        "curve.min is there twice",
+    ),
+    "an unknown key of a register": (
+        lambda raw: raw["image"]["curve"].append({"register": "note", "at": 0x28, "widht": 4, "doc": "A note."}),
+        "note has widht; legal are at, count, doc, factor, fields",
+    ),
+    "a register without a form": (
+        lambda raw: raw["image"]["curve"].append({"register": "note", "at": 0x28, "doc": "A note."}),
+        "note needs one of fields, width and factor",
+    ),
+    "two registers at an address": (
+        lambda raw: raw["image"]["curve"].append(REGISTER | {"at": 0x24}),
+        "curve.note is at offset 0x24, where square2 is",
+    ),
+    "a register in an array of others": (
+        lambda raw: raw["image"]["queue"].append(REGISTER | {"at": 0x204}),
+        "queue.note is at offset 0x204, where colour is",
+    ),
+    "a bit twice": (
+        lambda raw: raw["image"]["curve"][0]["fields"].append({"name": "note", "bits": "9:7"}),
+        "flags.note has bits that slope1_one has",
+    ),
+    "a bit beyond the register": (
+        lambda raw: raw["image"]["curve"][0]["fields"].append({"name": "note", "bits": "40:38"}),
+        "flags.note has bits 40:38; legal is HIGH:LOW within 31:0",
+    ),
+    "an unknown group": (
+        lambda raw: raw["image"]["queue"].append({"group": "notes", "at": 0x500, "doc": "Notes."}),
+        "queue.notes is no group; legal are curve, colour, marker, queue",
+    ),
 }
 
 
@@ -190,6 +257,30 @@ KINDS = {
 def test_a_marker_is_one_entry(form):
     make, text = KINDS[form]
     assert text in make(changed(with_marker)) and text not in make(description.load())
+
+
+def both(raw):
+    with_note(raw)
+    with_marker(raw)
+
+
+def test_what_a_new_field_and_a_new_marker_generate_compiles(tmp_path):
+    """C with every warning an error, against the library's other headers; Python by running it."""
+    found = changed(both)
+    library = build.ROOT / "sw_driver" / "lib"
+    (tmp_path / "vm_profile_types.h").write_text(profile_c.types(found))
+    (tmp_path / "vm_profile_fields.c").write_text(profile_c.fields(found))
+    command = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{tmp_path}"]
+    for header in library.glob("*.h"):
+        if not (tmp_path / header.name).exists():
+            (tmp_path / header.name).symlink_to(header)
+    done = subprocess.run([*command, tmp_path / "vm_profile_fields.c"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    tables, fields = {"__name__": "tables"}, {"__name__": "fields"}
+    exec(compile(profile_python.tables(found), "tables.py", "exec"), tables)
+    exec(compile(profile_python.fields(found), "fields.py", "exec"), fields)
+    assert tables["CurveFields"](curve="tail").note == 3 and tables["MARKER_FIELDS"]["two"][0][0] == "cir"
+    assert fields["BY_NAME"]["red.note"].path == ("curve", 2, 0, "note")
 
 
 def test_the_command_line_of_a_generator(tmp_path, monkeypatch, capsys):

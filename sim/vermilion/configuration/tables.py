@@ -36,10 +36,10 @@ class CurveFields(Strict):
     """A drop or mark curve."""
 
     curve: Literal["tail", "red", "gentle", "exred"]  # Form of the curve. tail: no early drops; as a curve of marks: marks follow the drops.
-    min: Threshold | None = None  # Average below which the probability is 0.
-    max: Threshold | None = None  # Average at which the probability is p.
-    p: Probability | None = None  # Probability at max.
-    end: Threshold | None = None  # exred: K; 0 is the queue's limit. red: p is 1 from max up to here, and drops are early, not forced; 0 is max.
+    min: Threshold | None = None  # Average below which the probability is 0. All curves but tail need it.
+    max: Threshold | None = None  # Average at which the probability is p. All curves but tail need it.
+    p: Probability | None = None  # Probability at max. All curves but tail need it.
+    end: Threshold | None = None  # exred: K; without it, the queue's limit. red: p is 1 from max up to here, and drops are early, not forced; without it, max.
 
 
 class DistanceFields(Strict):
@@ -55,7 +55,7 @@ class MarkerFields(Strict):
 
     kind: Literal["leaf", "srtcm", "trtcm", "redp", "nm", "3cpm", "wpm", "apm"]  # Kind of the marker.
     drop: list[Literal["green", "yellow", "red"]] = []  # Packets that the marker gives these colours are dropped.
-    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None  # What every packet counts as where depths are packets; without it, its own length.
+    packet: Annotated[Amount, amount(64, 9600, "byte")] | None = None  # What every packet counts as where depths are packets; in the file 1000B if left out. In C and netlink depths are bytes, and 0 stands for the packet's own length.
     rate: Rate | None = None  # Rate that fills the bucket.
     burst: Depth | None = None  # Depth of the bucket.
     cir: Rate | None = None  # Committed information rate (RFC 2697 and 2698).

@@ -1,164 +1,16 @@
-"""The description of a queue's profile, `hw/regs/profile.yaml`, as records for the generators.
-
-A `Setting` is what an operator sets: a field of the configuration file and a member of a C struct. A `Value` is what registers hold.
-"""
+"""Reads the description of a queue's profile, `hw/regs/profile.yaml`, and refuses what is wrong in it."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from vermilion.toolchain import build
-from vermilion.values.fields import COLOURS, LEN_MAX, RATE_MAX, RATE_MIN, UserError
-from vermilion.values.marker_kind import Bucket, MarkerKind
+from vermilion.values.fields import COLOURS, LEN_MAX, RATE_MAX, RATE_MIN
+from vermilion.values.marker_kind import Bucket
 
-SOURCE: Path = build.ROOT / "hw" / "regs" / "profile.yaml"
-HEAD = "Generated from hw/regs/profile.yaml by sim/vermilion/generate/profile.py. Do not edit."
-SPDX = "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0"
-KEEP = 64  # of a `dscp`: packets keep theirs
-TYPES: tuple[str, ...] = ("flag", "enum", "number", "count", "bytes", "packets", "length", "depth", "rate", "time")
-TYPES += ("dscp", "colours", "power")
-LONG = ("rate", "time")  # u64 in C; the others are u32, numbers struct vm_number
-EXACT = ("number", "power")
-
-
-@dataclass(frozen=True)
-class Enum:
-    name: str
-    prefix: str
-    entries: tuple[str, ...]
-
-    def constant(self, entry: str) -> str:
-        return f"{self.prefix}_{entry}".replace("-", "_").upper()
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A field: `type` as profile.yaml explains, `range` inclusive, `none` a number outside of it that is legal, too."""
-
-    name: str
-    type: str
-    doc: str
-    enum: Enum | None = None
-    words: tuple[str, ...] = ()  # of its enum, those that are legal
-    range: tuple[Fraction, Fraction] | None = None
-    none: int | None = None
-    legal: str = ""
-    default: Fraction = Fraction(0)
-    default_word: str | None = None
-    optional: bool = False
-    read_by: tuple[str, ...] = ()
-    needed_by: tuple[str, ...] = ()
-    in_file: bool = True
-    required: bool = False
-    for_each: str | None = None
-
-    @property
-    def c_type(self) -> str:
-        return "struct vm_number" if self.type in EXACT else "u64" if self.type in LONG else "u32"
-
-    @property
-    def netlink_type(self) -> str:
-        return "nest" if self.type in EXACT else self.c_type
-
-    def word(self, number: int) -> str:
-        return self.enum.entries[number] if self.enum else str(number)
-
-
-@dataclass(frozen=True)
-class Sub:
-    """A table within a table. `names`: it is there once for each; `beside`: the name of a second one of the same form in it."""
-
-    table: str
-    names: tuple[str, ...] = ()
-    beside: str | None = None
-    doc: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    name: str
-    doc: str
-    fields: tuple[Setting | Sub, ...]
-
-    @property
-    def settings(self) -> tuple[Setting, ...]:
-        return tuple(each for each in self.fields if isinstance(each, Setting))
-
-
-@dataclass(frozen=True)
-class Bits:
-    """A field of a register. `top`: it is bit 32 of the value of that name."""
-
-    name: str
-    low: int
-    high: int
-    member: str
-    doc: str
-    most: int
-    top: str | None = None
-
-
-@dataclass(frozen=True)
-class Word:
-    """A register, or `count` of them: with `bits`, or one value of `width` bits or of `factor` = (mantissa's bits, shift's bits)."""
-
-    name: str
-    at: int
-    doc: str
-    member: str
-    count: int = 1
-    stride: int = 0
-    width: int = 0
-    factor: tuple[int, int] | None = None
-    shift_most: int = 0
-    bits: tuple[Bits, ...] = ()
-    top: bool = False  # bit 32 is in a field of another register
-
-    @property
-    def wide(self) -> bool:
-        """In two registers, _low and _high."""
-        return self.width > 32 and not self.top
-
-
-@dataclass(frozen=True)
-class File:
-    """A group of registers within another, `count` times."""
-
-    file: str
-    at: int
-    doc: str
-    count: int = 1
-    stride: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Marker(MarkerKind):
-    """A kind of marker with its word and its codes. `code` is in the register marker.flags; `flow`, of a marker by flow, in marker.flow."""
-
-    kind: str
-    code: int
-    flow: int | None
-
-    @property
-    def depths(self) -> tuple[str, ...]:
-        """The settings of its depths, each once."""
-        return tuple(dict.fromkeys(depth for bucket in self.buckets for depth in bucket.depths))
-
-
-@dataclass
-class Profile:
-    enums: dict[str, Enum] = field(default_factory=dict)
-    markers: dict[str, Marker] = field(default_factory=dict)
-    flow_code: int = 0
-    settings: dict[str, Table] = field(default_factory=dict)
-    image: dict[str, tuple[Word | File, ...]] = field(default_factory=dict)
-
-
-def refuse(where: str, what: str):
-    raise UserError(f"{SOURCE.name}: {where} {what}")
+from .description_checks import check_image, check_markers, check_settings
+from .records import KEEP, SOURCE, TYPES, Bits, Enum, Group, Marker, Profile, Setting, Sub, Table, Word, refuse
 
 
 def fraction(raw: Any) -> Fraction:
@@ -179,12 +31,13 @@ def legal_text(type_: str, low: Fraction, high: Fraction, words: tuple[str, ...]
         return f"{', '.join(words)} (0 to {len(words) - 1})"
     unit = {"bytes": "B", "packets": "p"}.get(type_, "")
     texts = {"flag": "0 and 1", "rate": "64kbit to 200Gbit", "colours": "a mask of three colours, 0 to 7"}
+    texts["power"] = "a power of two from 2^-7 (0.0078125) to 8"
     texts["dscp"] = f"0 to 63, or {KEEP} to keep the packet's"
     return texts.get(type_, f"{low}{unit} to {high}{unit}")
 
 
-RANGES = {"flag": (0, 1), "rate": (RATE_MIN, RATE_MAX), "length": (0, LEN_MAX), "depth": (0, 64 << 20)}
-RANGES |= {"colours": (0, 7), "dscp": (0, KEEP)}
+RANGES: dict[str, tuple[int | str, int]] = {"flag": (0, 1), "rate": (RATE_MIN, RATE_MAX), "length": (0, LEN_MAX), "depth": (0, 64 << 20)}
+RANGES |= {"colours": (0, 7), "dscp": (0, KEEP), "power": ("2^-7", 8)}
 
 
 def setting(raw: dict, enums: dict[str, Enum]) -> Setting:
@@ -197,6 +50,15 @@ def setting(raw: dict, enums: dict[str, Enum]) -> Setting:
     if (raw["type"] == "enum") != (enum is not None):
         refuse(name, f"has enum {raw.get('enum')}; legal are {', '.join(enums)}, for type enum")
     words = tuple(raw.get("words", enum.entries if enum else ()))
+    if enum and words not in {
+        enum.entries[i:j] for i in range(len(enum.entries)) for j in range(i + 1, len(enum.entries) + 1)
+    }:
+        refuse(name, f"has words {', '.join(words)}; legal are consecutive ones of {', '.join(enum.entries)}")
+    fixed = enum is not None or raw["type"] in RANGES
+    if fixed == ("range" in raw):
+        refuse(
+            name, f"has {'a' if fixed else 'no'} range; type {raw['type']} {'has its own' if fixed else 'needs one'}"
+        )
     if enum:
         low, high = (Fraction(enum.entries.index(word)) for word in (words[0], words[-1]))
     else:
@@ -204,7 +66,12 @@ def setting(raw: dict, enums: dict[str, Enum]) -> Setting:
     default, word = raw.get("default", raw.get("none", KEEP if raw["type"] == "dscp" else 0)), None
     if enum:
         word = default or enum.entries[0]
+        if word not in words:
+            refuse(name, f"has default {word}; legal are {', '.join(words)}")
         default = enum.entries.index(word)
+    value = fraction(int(default) if isinstance(default, bool) else default)
+    if "default" in raw and not low <= value <= high:
+        refuse(name, f"has default {raw['default']}; legal is {low} to {high}")
     return Setting(
         name=name,
         type=raw["type"],
@@ -214,11 +81,12 @@ def setting(raw: dict, enums: dict[str, Enum]) -> Setting:
         range=(low, high),
         none=raw.get("none"),
         legal=raw.get("legal") or legal_text(raw["type"], low, high, words, enum),
-        default=fraction(int(default) if isinstance(default, bool) else default),
+        default=value,
         default_word=word,
         optional=raw.get("optional", False),
         read_by=tuple(raw.get("needs", [])) + tuple(raw.get("for", [])),
         needed_by=tuple(raw.get("needs", [])),
+        has_default="default" in raw,
         in_file=raw.get("file", True),
         required=raw.get("required", False),
         for_each=raw.get("for-each"),
@@ -231,17 +99,41 @@ def entry(raw: dict, enums: dict[str, Enum]) -> Setting | Sub:
     return setting(raw, enums)
 
 
-def bits(raw: dict) -> Bits:
+BIT_KEYS = {"name", "bits", "member", "doc", "most", "top"}
+REGISTER_KEYS = {"register", "at", "doc", "member", "count", "stride", "width", "factor", "shift-most", "fields"}
+GROUP_KEYS = {"group", "at", "doc", "count", "stride"}
+
+
+def check_keys(where: str, raw: dict, legal: set[str], needed: set[str]) -> None:
+    if unknown := raw.keys() - legal:
+        refuse(where, f"has {', '.join(sorted(unknown))}; legal are {', '.join(sorted(legal))}")
+    if missing := needed - raw.keys():
+        refuse(where, f"has no {', '.join(sorted(missing))}")
+
+
+def bits(register: str, raw: dict) -> Bits:
+    check_keys(f"{register}.{raw.get('name', '?')}", raw, BIT_KEYS, {"name", "bits"})
     high, _, low = str(raw["bits"]).partition(":")
     top, bottom = int(high), int(low or high)
+    if not 0 <= bottom <= top < 32:
+        refuse(f"{register}.{raw['name']}", f"has bits {raw['bits']}; legal is HIGH:LOW within 31:0")
     most = raw.get("most", (1 << (top - bottom + 1)) - 1)
     return Bits(raw["name"], bottom, top, raw.get("member", raw["name"]), raw.get("doc", ""), most, raw.get("top"))
 
 
-def register(raw: dict) -> Word | File:
-    if "file" in raw:
-        return File(raw["file"], raw["at"], raw["doc"], raw.get("count", 1), raw.get("stride", 0))
+def register(raw: dict) -> Word | Group:
+    if "group" in raw:
+        check_keys(raw["group"], raw, GROUP_KEYS, {"at", "doc"})
+        return Group(raw["group"], raw["at"], raw["doc"], raw.get("count", 1), raw.get("stride", 0))
+    check_keys(raw.get("register", "?"), raw, REGISTER_KEYS, {"register", "at", "doc"})
+    if len(raw.keys() & {"fields", "width", "factor"}) != 1:
+        refuse(raw["register"], "needs one of fields, width and factor")
     factor = raw.get("factor")
+    fields = tuple(bits(raw["register"], each) for each in raw.get("fields", []))
+    for number, one in enumerate(fields):
+        for other in fields[:number]:
+            if one.low <= other.high and other.low <= one.high:
+                refuse(f"{raw['register']}.{one.name}", f"has bits that {other.name} has")
     return Word(
         name=raw["register"],
         at=raw["at"],
@@ -252,40 +144,8 @@ def register(raw: dict) -> Word | File:
         width=raw.get("width", 0),
         factor=tuple(factor) if factor else None,
         shift_most=raw.get("shift-most", (1 << factor[1]) - 1 if factor else 0),
-        bits=tuple(bits(each) for each in raw.get("fields", [])),
+        bits=fields,
     )
-
-
-def width(found: Profile, register: str, part: str) -> int:
-    """How many codes a field of a marker's register has."""
-    word = next(each for each in found.image["marker"] if isinstance(each, Word) and each.name == register)
-    return next(each.most + 1 for each in word.bits if each.name == part)
-
-
-def check_markers(found: Profile) -> None:
-    """Kinds of markers fit the settings, the codes and the registers that they name."""
-    kinds = found.enums["marker-kind"].entries
-    if ("none", *found.markers) != kinds:
-        refuse("markers", f"has {', '.join(found.markers)}; marker-kind has {', '.join(kinds)}")
-    settings = {each.name: each for each in found.settings["marker"].settings}
-    taken = {("code", 0): "none", ("code", found.flow_code): "flow"}
-    for m in found.markers.values():
-        field, code = ("code", m.code) if m.flow is None else ("flow", m.flow)
-        codes = width(found, "flags" if m.flow is None else "flow", "kind")
-        if not 0 <= code < codes:
-            refuse(m.kind, f"has {field} {code}; legal is 0 to {codes - 1}, what its register holds")
-        if (field, code) in taken:
-            refuse(m.kind, f"has {field} {code}, which {taken[field, code]} has")
-        taken[field, code] = m.kind
-        rates = {*(bucket.rate for bucket in m.buckets), *m.not_below}
-        for type_, names in (("rate", rates), ("depth", {*m.depths, *m.either})):
-            legal = [name for name, each in settings.items() if each.type == type_ and m.kind in each.needed_by]
-            if wrong := sorted(names - set(legal)):
-                refuse(m.kind, f"has {type_} {', '.join(wrong)}; legal are those that it needs: {', '.join(legal)}")
-        if wrong := sorted(set(m.gives) - set(COLOURS)):
-            refuse(m.kind, f"gives {', '.join(wrong)}; legal are {', '.join(COLOURS)}")
-        if (m.either or m.not_below) and not m.source:
-            refuse(m.kind, "has a rule between settings and no source; name the RFC, which messages name")
 
 
 MARKER_KEYS = {"title", "code", "flow", "source", "length", "a", "b", "either", "not-below", "gives"}
@@ -325,6 +185,8 @@ def read(raw: dict) -> Profile:
         made = [register(each) for each in registers]
         tops = {each.top for word in made if isinstance(word, Word) for each in word.bits if each.top}
         found.image[name] = tuple(replace(w, top=w.name in tops) if isinstance(w, Word) else w for w in made)
+    check_image(found)
+    check_settings(found)
     check_markers(found)
     return found
 
@@ -334,35 +196,3 @@ def load() -> Profile:
     import yaml
 
     return read(yaml.safe_load(SOURCE.read_text()))
-
-
-@dataclass(frozen=True)
-class Named:
-    """A setting of a queue with all its names. `path`: members and indices from `struct vm_queue` on."""
-
-    name: str  # average.weight, green.ecn.min, remark.green, marker.rate
-    path: tuple[str | int, ...]
-    setting: Setting
-
-    @property
-    def c_member(self) -> str:
-        return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)[1:]
-
-
-def of_queue(profile: Profile, table: str = "queue", name: str = "", path: tuple = ()) -> list[Named]:
-    """All settings of a queue, in the order of the description."""
-    found: list[Named] = []
-    for each in profile.settings[table].fields:
-        if isinstance(each, Setting):
-            if each.for_each:
-                found += [Named(f"{name}{each.name}.{c}", (*path, each.name, i), each) for i, c in enumerate(COLOURS)]
-            else:
-                found.append(Named(name + each.name, (*path, each.name), each))
-        elif each.names:
-            for number, colour in enumerate(each.names):
-                inner = (f"{colour}.", f"{colour}.{each.beside}.")
-                for which, start in enumerate(inner):
-                    found += of_queue(profile, each.table, start, (*path, each.table, number, which))
-        else:
-            found += of_queue(profile, each.table, f"{name}{each.table}.", (*path, each.table))
-    return found

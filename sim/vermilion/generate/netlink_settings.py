@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from vermilion.values.fields import COLOURS
 
-from .description import EXACT, Profile, Setting, Sub, load
+from .description import load
+from .records import EXACT, Profile, Setting, Sub
 
 
 def dashed(name: str) -> str:

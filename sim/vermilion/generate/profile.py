@@ -11,7 +11,8 @@ from pathlib import Path
 from vermilion.toolchain import build
 
 from . import committed, profile_c, profile_cpp, profile_page, profile_python, profile_rdl, profile_scala
-from .description import Profile, load
+from .description import load
+from .records import Profile
 
 LIBRARY = build.ROOT / "sw_driver" / "lib"
 PYTHON = build.ROOT / "sim" / "vermilion"

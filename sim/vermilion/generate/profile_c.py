@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from vermilion.values.fields import COLOURS, RATE_MAX
 
-from .description import EXACT, HEAD, SPDX, Bits, File, Marker, Profile, Setting, Sub, Table, Word, of_queue
+from .records import EXACT, HEAD, SPDX, Bits, Group, Marker, Profile, Setting, Sub, Table, Word, of_queue
 
 TOP = f"/* {HEAD} */\n/* {SPDX} */\n/* clang-format off */\n"
 
@@ -36,13 +36,13 @@ def comment(each: Setting) -> str:
     return each.doc.rstrip(".") + "".join(f"; {part}" for part in (unit, words, unset) if part)
 
 
-def members(registers: tuple[Word | File, ...]) -> dict[str, str]:
+def members(registers: tuple[Word | Group, ...]) -> dict[str, str]:
     """Members of an image and their types with `@` for the name, in the order of the registers; those within another have its name and a point."""
     found: dict[str, str] = {}
     for each in registers:
-        if isinstance(each, File):
+        if isinstance(each, Group):
             size = f"[{each.count}]" if each.count > 1 else ""
-            found[each.file] = f"struct vm_{each.file}_image @{size}"
+            found[each.group] = f"struct vm_{each.group}_image @{size}"
             continue
         size = f"[{each.count}]" if each.count > 1 else ""
         for part in each.bits:
@@ -66,7 +66,7 @@ def size_of(shown: str) -> int:
     return int(shown.partition("[")[2].rstrip("]") or 0)
 
 
-def image_structs(name: str, registers: tuple[Word | File, ...]) -> list[str]:
+def image_structs(name: str, registers: tuple[Word | Group, ...]) -> list[str]:
     found, lines, inner = members(registers), [], []
     groups = list(dict.fromkeys(member.split(".")[0] for member in found if "." in member))
     for group in groups:
@@ -321,8 +321,10 @@ def writes(profile: Profile, name: str, path: str, holder: str, indices: list[st
             yield f"{tab}for ({index} = 0; {index} < {each.count}; {index}++) {{"
             tab += "\t"
         at = f"[{index}]" if looped else ""
-        if isinstance(each, File):
-            yield from writes(profile, each.file, f"{path}_{each.file}", f"{holder}{each.file}{at}.", inner, len(tab))
+        if isinstance(each, Group):
+            yield from writes(
+                profile, each.group, f"{path}_{each.group}", f"{holder}{each.group}{at}.", inner, len(tab)
+            )
         else:
             yield from word_writes(each, f"{path}_{each.name}", holder, at, inner, tab)
         if looped:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from .description import HEAD, File, Profile, Word
 from .profile_c import members
+from .records import HEAD, Group, Profile, Word
 
 
 def value_lines(name: str, member: str, count: int, call: str) -> str:
@@ -12,11 +12,11 @@ def value_lines(name: str, member: str, count: int, call: str) -> str:
     return f'  out.{name} = {call.replace("v.", f"""o.value("{member}").""", 1)};'
 
 
-def limits(registers: tuple[Word | File, ...]) -> Iterator[tuple[str, int, str]]:
+def limits(registers: tuple[Word | Group, ...]) -> Iterator[tuple[str, int, str]]:
     """Member, count and the C++ that reads it, of every value."""
     seen = set()
     for each in registers:
-        if isinstance(each, File):
+        if isinstance(each, Group):
             continue
         for part in each.bits:
             if not part.top and (name := part.member.partition("[")[0]) not in seen:
@@ -31,7 +31,7 @@ def limits(registers: tuple[Word | File, ...]) -> Iterator[tuple[str, int, str]]
             yield each.member, each.count, f"v.small({(1 << each.width) - 1}u)"
 
 
-def reader(name: str, registers: tuple[Word | File, ...]) -> list[str]:
+def reader(name: str, registers: tuple[Word | Group, ...]) -> list[str]:
     found = members(registers)
     keys = [member for member in found if "." not in member]
     groups = list(dict.fromkeys(member.split(".")[0] for member in found if "." in member))
@@ -48,8 +48,8 @@ def reader(name: str, registers: tuple[Word | File, ...]) -> list[str]:
             size = int(found[member].partition("[")[2].rstrip("]") or 0)
             lines.append(value_lines(member, member, size or count, small(call)))
     for each in registers:
-        if isinstance(each, File):
-            lines.append(nested(each.file, each.count))
+        if isinstance(each, Group):
+            lines.append(nested(each.group, each.count))
     lines += [nested(group, int(found[f"{group}."].strip("[]") or 1)) for group in groups]
     shown = ", ".join(f'"{key}"' for key in (*keys, *groups))
     signature = f"void read(const Object& o, vm_{name}_image& out) {{"

@@ -2,7 +2,7 @@
 
 from vermilion.values import units
 
-from .description import HEAD, File, Profile, Setting, Table, Word, of_queue
+from .records import HEAD, Group, Profile, Setting, Table, Word, of_queue
 
 INTRO = """A profile is all that a queue is set to. `hw/regs/profile.yaml` describes it once; this page, the driver's structs and checks, the netlink attributes,
 the registers of the shadow record and the tables of the configuration file are made from it.
@@ -39,7 +39,7 @@ No code makes settings of an image. The driver reads registers after it has writ
 def default(each: Setting) -> str:
     if each.required or each.needed_by:
         return "required"
-    if each.none is not None:
+    if each.none is not None or (each.optional and not each.has_default and not each.read_by):
         return "none"
     if each.enum:
         return str(each.default_word)
@@ -96,8 +96,8 @@ def image_rows(profile: Profile, name: str, path: str, member: str) -> list[str]
     lines = []
     for each in profile.image[name]:
         size = f"[{each.count}]" if each.count > 1 else ""
-        if isinstance(each, File):
-            lines += image_rows(profile, each.file, f"{path}.{each.file}{size}", f"{member}{each.file}{size}.")
+        if isinstance(each, Group):
+            lines += image_rows(profile, each.group, f"{path}.{each.group}{size}", f"{member}{each.group}{size}.")
         else:
             lines += word_rows(each, f"{path}.{each.name}{size}", member, size)
     return lines

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .description import HEAD, Profile, Setting, Table, of_queue
+from .records import HEAD, Profile, Setting, Table, of_queue
 
 TABLES = f'''# {HEAD}
 """Tables of the configuration file, field by field. What fields have to do with each other is in `config.py` and `markers.py`."""
@@ -64,7 +64,7 @@ def annotation(each: Setting) -> str:
     if each.type == "enum":
         words = [word for word in each.words if not (each.required and word == "none")]
         return f"Literal[{', '.join(repr(w).replace(chr(39), chr(34)) for w in words)}]"
-    if (each.type, each.legal) == ("number", "0 to 1"):
+    if (each.type, low, high, each.legal) == ("number", 0, 1, "0 to 1"):
         return "Probability"
     if (each.type, low, high) == ("bytes", 0, 100_000_000):
         return "Burst"

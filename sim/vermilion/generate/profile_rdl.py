@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from .description import HEAD, Bits, File, Profile, Word
+from .records import HEAD, Bits, Group, Profile, Word
 
 
 def quoted(text: str) -> str:
@@ -23,7 +23,7 @@ def field_line(part: Bits, tab: str) -> str:
     )
 
 
-def array(each: Word | File) -> str:
+def array(each: Word | Group) -> str:
     return f"[{each.count}] @ 0x{each.at:02X} += 0x{each.stride:X}" if each.count > 1 else f" @ 0x{each.at:02X}"
 
 
@@ -76,10 +76,10 @@ def rdl(profile: Profile) -> str:
     for name, registers in profile.image.items():
         lines.append(f"regfile {'shadow' if name == 'queue' else name}_file {{")
         for each in registers:
-            if isinstance(each, File):
+            if isinstance(each, Group):
                 lines += [
-                    f"    {each.file}_file {each.file}{array(each)};",
-                    f"    {each.file}->desc = {quoted(each.doc)};",
+                    f"    {each.group}_file {each.group}{array(each)};",
+                    f"    {each.group}->desc = {quoted(each.doc)};",
                 ]
             else:
                 lines += word_lines(each, "    ")

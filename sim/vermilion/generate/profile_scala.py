@@ -1,6 +1,6 @@
 """Scala from the description of a profile: the kinds of markers with their codes."""
 
-from .description import HEAD, Profile, Word
+from .records import HEAD, Profile, Word
 
 TEXT = """// {head}
 package vermilion.control
