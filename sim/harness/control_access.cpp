@@ -139,8 +139,9 @@ u32 refreshesSkipped(Registers& control) {
 void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]) {
   control.write(reg::queue_select(), queue);
   control.write(reg::snapshot(), 1);
-  while (reg::kStatusSnapshotPending.get(control.read(reg::status())) != 0) {
-  }
+  for (u32 polls = 0; reg::kStatusSnapshotPending.get(control.read(reg::status())) != 0; polls++)
+    if (polls == PatienceCycles)
+      throw std::runtime_error("the snapshot of queue " + std::to_string(queue) + " does not end");
   for (u32 c = 0; c < u32{Colours}; c++) {
     const auto pair = [&](u64 out[2], u32 address) {
       for (u32 i = 0; i < 2; i++) out[i] = control.read(address + 8 * i) | u64{control.read(address + 8 * i + 4)} << 32;

@@ -109,7 +109,9 @@ def test_what_is_illegal_is_refused_with_field_value_and_range_here_and_in_a_fil
     change(queue)
     assert fault_of(queue, PORT).startswith(sentence)
     if in_file is not None:
-        with pytest.raises(UserError):
+        path = sentence.partition(" ")[0].split(".")
+        fields = "|".join(path[len(path) > 1 :])  # without the table
+        with pytest.raises(UserError, match=rf"\b({fields})\b"):
             config.parse({"port": {"rate": "10Gbit"}, "pool": {"size": 6400}, "queue": [{"name": "a"} | in_file]})
 
 
@@ -147,8 +149,9 @@ def test_illegal_markers_are_refused_here_and_in_a_file(name):
     unchecked = Marker.model_construct(queue="a", **plain_amounts(fields))
     queue.marker = settings.marker_settings(unchecked)
     assert fault_of(queue, PORT).startswith(sentence)
-    with pytest.raises(UserError):
-        raw = {"port": {"rate": "10Gbit"}, "queue": [{"name": "a"}], "marker": [{"queue": "a"} | fields]}
+    raw = {"port": {"rate": "10Gbit"}, "queue": [{"name": "a"}], "marker": [{"queue": "a"} | fields]}
+    field = sentence.partition(" ")[0].removeprefix("marker.")
+    with pytest.raises(UserError, match=rf"\b{field}\b"):
         config.parse(raw)
 
 

@@ -16,6 +16,7 @@ from vermilion.generate import (
     profile_page,
     profile_python,
     profile_rdl,
+    profile_record,
     profile_scala,
     records,
 )
@@ -59,6 +60,7 @@ FORMS = {
         lambda found: "".join(line for _, line in attributes(found, "curve")),
         'name: note, type: u32, doc: "For readers of the card (legal is 0 to 9)."',
     ),
+    "type of the record": (profile_record.image, "    square2: Scaled\n    note: int\n"),
     "row of the page": (profile_page.page, "| `green.note` | `curve[0][0].note` | `green / note` |"),
 }
 

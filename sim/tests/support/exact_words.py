@@ -1,7 +1,7 @@
 """The quantiser in exact fractions, written after docs/architecture.md and the algorithms' formulas: what the driver's library is held against.
 
-Takes the same `Config` as `quantise.hardware()` and gives the same record. It has nothing of the library's and of `quantise.py`; log2 comes with
-60 digits from `decimal`.
+Takes the same `Config` as `quantise.hardware()` and gives the same record. It uses nothing of the library and of `quantise.py`; log2 comes with
+60 digits from `decimal`. Defaults of the file and depths in bytes are those of `Config`: the tests of the configuration hold these.
 """
 
 import math

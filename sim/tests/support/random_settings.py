@@ -1,7 +1,7 @@
 """Random configuration files with everything that a queue and a marker can have."""
 
-from vermilion.configuration import config
 from vermilion.hardware.profile_fields import BY_NAME
+from vermilion.values.fields import COLOURS
 
 
 def random_curve(rng, unit, ecn=False):
@@ -21,7 +21,7 @@ def random_queue(rng, name):
     unit = rng.choice(["byte", "packet"])
     letter = {"byte": "B", "packet": "p"}[unit]
     average = {
-        "kind": rng.choice([*config.MASKS]),
+        "kind": rng.choice(BY_NAME["average.kind"].words),
         "weight": rng.choice([1, 0.002, 10 ** rng.uniform(-4.5, 0)]),
         "unit": unit,
         "idle_packet": rng.randint(64, 9600),
@@ -33,7 +33,7 @@ def random_queue(rng, name):
         "spacing": rng.choice([*BY_NAME["spacing"].words]),
         "ecn": rng.random() < 0.6,
     }
-    for colour in config.COLOURS:
+    for colour in COLOURS:
         queue[colour] = random_curve(rng, letter)
         if queue["ecn"] and rng.random() < 0.5:
             queue[colour]["ecn"] = random_curve(rng, letter, ecn=True)

@@ -3,6 +3,7 @@
 import pytest
 
 from vermilionctl import settings
+from vermilionctl.errors import UserError
 
 # What `set` and records took before 0.1.0, and the same now.
 OLD = {
@@ -33,3 +34,9 @@ def test_settings_by_old_names_are_those_by_new_ones(old):
     settings.change(changed, pairs)
     wanted = settings.as_dict(settings.defaults()) | OLD[old]
     assert settings.as_dict(changed) == settings.as_dict(read) == wanted
+
+
+@pytest.mark.parametrize("raw", ["average.unit=yes", "marker.length=on", "victim=1"])
+def test_a_name_of_now_takes_its_words_alone(raw):
+    with pytest.raises(UserError, match="legal are"):
+        settings.change(settings.defaults(), [tuple(raw.split("="))])

@@ -157,7 +157,7 @@ def test_the_lock_holds_what_the_distribution_asks_for():
     normal = lambda name: re.sub(r"[-_.]+", "-", name).lower()
     locked = {normal(name): version for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", text, re.M)}
     for each in asked:
-        name, version = each.split("==")
+        name, version = re.split("[=>]=", each)
         assert locked[normal(name)] == version, each
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=\w)", text.split("\n", 1)[1]) if entry.strip())
     assert "--require-hashes" in (build.ROOT / "vermilion").read_text()

@@ -40,7 +40,6 @@ from .rules import Match, Rule
 from .tables import AverageFields, CurveFields, DistanceFields, QueueFields
 
 T = TypeVar("T")
-MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
 
 
 class Port(Strict):

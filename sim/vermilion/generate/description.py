@@ -36,7 +36,12 @@ def legal_text(type_: str, low: Fraction, high: Fraction, words: tuple[str, ...]
     return texts.get(type_, f"{low}{unit} to {high}{unit}")
 
 
-RANGES: dict[str, tuple[int | str, int]] = {"flag": (0, 1), "rate": (RATE_MIN, RATE_MAX), "length": (0, LEN_MAX), "depth": (0, 64 << 20)}
+RANGES: dict[str, tuple[int | str, int]] = {
+    "flag": (0, 1),
+    "rate": (RATE_MIN, RATE_MAX),
+    "length": (0, LEN_MAX),
+    "depth": (0, 64 << 20),
+}
 RANGES |= {"colours": (0, 7), "dscp": (0, KEEP), "power": ("2^-7", 8)}
 
 

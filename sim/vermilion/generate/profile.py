@@ -10,7 +10,16 @@ from pathlib import Path
 
 from vermilion.toolchain import build
 
-from . import committed, profile_c, profile_cpp, profile_page, profile_python, profile_rdl, profile_scala
+from . import (
+    committed,
+    profile_c,
+    profile_cpp,
+    profile_page,
+    profile_python,
+    profile_rdl,
+    profile_record,
+    profile_scala,
+)
 from .description import load
 from .records import Profile
 
@@ -25,6 +34,7 @@ GENERATED: dict[Path, Callable[[Profile], str]] = {
     build.ROOT / "hw" / "src" / "vermilion" / "control" / "MarkerKind.scala": profile_scala.kinds,
     PYTHON / "configuration" / "tables.py": profile_python.tables,
     PYTHON / "hardware" / "profile_fields.py": profile_python.fields,
+    PYTHON / "profile" / "image_record.py": profile_record.image,
     build.ROOT / "docs" / "profile.md": profile_page.page,
 }
 

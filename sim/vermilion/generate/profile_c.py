@@ -175,7 +175,7 @@ def range_check(each: Setting, member: str) -> str | None:
 
 def checks(table: Table, kind: str | None = None) -> Iterator[str]:
     for each in table.settings:
-        if kind is not None and each.read_by and kind not in each.read_by:
+        if kind is not None and (each.name == "kind" or each.read_by and kind not in each.read_by):
             continue
         if not each.for_each and (made := range_check(each, f"s->{each.name}")):
             yield made
@@ -204,7 +204,7 @@ def ranges(profile: Profile, table: Table) -> list[str]:
     lines = [head, "{", "\tswitch (s->kind) {"]
     for word in enum.entries:
         lines += [f"\tcase {enum.constant(word)}:"]
-        found = ["true"] if word == "none" else [c for c in checks(table, word) if '"kind"' not in c]
+        found = ["true"] if word == "none" else [*checks(table, word)]
         lines += [f"\t\treturn {joined(found)};".replace("\n\t", "\n\t\t")]
     last = f'vm_check_range(fault, place, "kind", s->kind, 0, {len(enum.entries) - 1}, "{table.settings[0].legal}")'
     return [*lines, "\tdefault:", f"\t\treturn {last};", "\t}", "}", ""]

@@ -27,7 +27,8 @@ from fractions import Fraction
 from vermilion.configuration import config
 from vermilion.hardware.formats import probability
 from vermilion.profile import quantise
-from vermilion.profile.record import CardRecord, CurveRecord, LaneRecord, PortRecord, QueueRecord
+from vermilion.profile.image_record import CurveRecord
+from vermilion.profile.record import CardRecord, LaneRecord, PortRecord, QueueRecord
 from vermilion.toolchain import build
 from vermilion.values.fields import COLOURS
 

@@ -11,7 +11,7 @@ from vermilion.toolchain import build
 from vermilion.values.fields import COLOURS
 
 from . import quantise
-from .record import CurveRecord, Scaled
+from .image_record import CurveRecord, Scaled
 
 INK = {"green": "#2e7d32", "yellow": "#c79100", "red": "#c62828"}
 POS_FRAC: int = formats.POS_FRAC

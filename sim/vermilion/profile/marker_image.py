@@ -10,7 +10,7 @@ from vermilion.configuration.markers import DEPTHS, Marker
 from vermilion.hardware.driver_library import C, library, number, pair, plain
 from vermilion.hardware.formats import depth_ns, exact
 
-from .record import FlowRecord, MarkerRecord
+from .image_record import FlowRecord, MarkerRecord
 from .settings import marker_settings
 
 

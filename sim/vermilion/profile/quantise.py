@@ -31,8 +31,9 @@ from vermilion.hardware.formats import (
 )
 from vermilion.values.fields import COLOURS, UserError
 
+from .image_record import ColourRecord, CurveRecord, QueueImage
 from .marker_values import marker_lines
-from .record import CardRecord, ColourRecord, CurveRecord, LaneRecord, PoolRecord, QueueImage, QueueRecord, Record
+from .record import CardRecord, LaneRecord, PoolRecord, QueueRecord, Record
 from .settings import DEFAULT_BURST, curve_settings, queue_settings
 
 CLOCK_NS, LATENESS_CLOCKS = C.VM_CLOCK_NS, C.VM_LATENESS_CLOCKS

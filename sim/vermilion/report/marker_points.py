@@ -13,7 +13,7 @@ from pathlib import Path
 from vermilion.configuration.markers import Marker
 from vermilion.hardware.formats import FLOW_AVERAGE_FRAC, SHAPER_FRAC, value
 from vermilion.profile import marker_image
-from vermilion.profile.record import MarkerRecord
+from vermilion.profile.image_record import MarkerRecord
 from vermilion.simulation.result import Result
 from vermilion.values.fields import COLOURS
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vermilion.hardware.formats import AVG_FRAC
+from vermilion.profile.image_record import CurveRecord
 from vermilion.profile.quantise import curve_of
-from vermilion.profile.record import CurveRecord, Record
+from vermilion.profile.record import Record
 from vermilion.simulation.result import Result
 from vermilion.values.fields import COLOURS
 

@@ -2,6 +2,10 @@
 
 from fractions import Fraction
 
+from vermilion.hardware.profile_fields import BY_NAME
+
+from .switch import SWITCH
+
 _QUEUE = {
     "weight": "average.weight",
     "average_kind": "average.kind",
@@ -53,4 +57,8 @@ def translated(name: str, raw: str, pairs: list[tuple[str, str]]) -> list[tuple[
         return [("marker.alpha", str(Fraction(int(raw), 8)))]
     if name == "marker.flow_kind" and ("marker.kind", "flow") not in pairs:
         return []  # records name it for every queue
-    return [(NAMES.get(name, name), raw)]
+    new = NAMES.get(name, name)
+    words = BY_NAME[new].words if new != name and new in BY_NAME else ()
+    if len(words) == 2 and raw.lower() in SWITCH:  # the field was a flag, and is one of two words now
+        raw = words[SWITCH[raw.lower()]]
+    return [(new, raw)]

@@ -19,11 +19,11 @@ from vermilion.values import units
 
 from . import old_names
 from .errors import UserError
+from .switch import SWITCH
 
 COLOURS = ("green", "yellow", "red")
 LONGEST = 100  # characters of any value
 NOTHING = Fraction(1, 2**64)
-SWITCH = {"true": 1, "on": 1, "yes": 1, "1": 1, "false": 0, "off": 0, "no": 0, "0": 0}
 NAMES = [field.name for field in FIELDS if field.in_file]
 
 
@@ -100,8 +100,6 @@ def length(raw: str, packets: bool, reason: str = "") -> int:
 def word_of(field: Field, raw: str) -> int:
     if raw in field.words:
         return field.words.index(raw)
-    if len(field.words) == 2 and raw.lower() in SWITCH:  # as names of before had it
-        return SWITCH[raw.lower()]
     raise ValueError(f"legal are {', '.join(field.words)}")
 
 
