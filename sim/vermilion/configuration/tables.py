@@ -141,3 +141,4 @@ MARKER_DEFAULTS: dict[str, object] = {
     "half_open": 3000000000,
 }
 MARKER_DEPTHS = ("burst", "cbs", "ebs", "pbs", "bucket", "low", "high")
+MARKER_RATES = ("rate", "cir", "pir")

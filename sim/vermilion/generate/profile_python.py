@@ -141,6 +141,8 @@ def marker_rules(table: Table) -> Iterator[str]:
     yield "}"
     depths = tuple(e.name for e in table.settings if e.type == "depth")
     yield f"MARKER_DEPTHS = {depths!r}".replace("'", '"')
+    rates = tuple(e.name for e in table.settings if e.type == "rate")
+    yield f"MARKER_RATES = {rates!r}".replace("'", '"')
 
 
 def tables(profile: Profile) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from vermilion.configuration.markers import BUCKETS, FIELDS, Marker
+from vermilion.configuration.tables import MARKER_RATES
 from vermilion.hardware.formats import (
     FLOW_AVERAGE_FRAC,
     FLOW_TICK_NS,
@@ -26,7 +27,6 @@ from vermilion.values.units import time_text
 from .marker_image import depths_ns, marker_record, spans
 
 Text = Callable[[Fraction], str]
-RATES = ("rate", "cir", "pir")
 
 
 def marker_lines(m: Marker) -> list[Line]:
@@ -40,7 +40,9 @@ def marker_lines(m: Marker) -> list[Line]:
     def unit(x: Fraction) -> str:
         return f"{float(x / (m.packet_bytes or 1)):.6g}{'p' if m.packet_bytes else 'B'}"
 
-    lines = [rate_line(m.queue, f"marker.{name}", getattr(m, name)) for name in RATES if getattr(m, name) is not None]
+    lines = [
+        rate_line(m.queue, f"marker.{name}", getattr(m, name)) for name in MARKER_RATES if getattr(m, name) is not None
+    ]
     for name, ns in depths_ns(m).items():
         lines.append(shown(name, m.in_bytes(getattr(m, name)), ns / value(cost(m.rate_of(name))), unit))
     if m.kind != "redp":
