@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools.command.bdist_wheel import bdist_wheel
@@ -114,13 +115,9 @@ def defines(preset: str) -> list[str]:
 
 
 def finish(commands: list[list[str]]):
-    """Runs the commands, as many at once as there are processors."""
-    waiting = list(commands)
-    running: list[subprocess.Popen] = []
-    while waiting or running:
-        while waiting and len(running) < (os.cpu_count() or 1):
-            running.append(subprocess.Popen(waiting.pop()))
-        if running.pop(0).wait():
+    """Runs the commands, as many at once as there are processors. After a failure it waits for those that run."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
+        if any([done.returncode for done in workers.map(subprocess.run, commands)]):
             raise SystemExit("vermilion: a compiler failed; what it said is above")
 
 
