@@ -3,10 +3,6 @@
 #include "vm_profile.h"
 #include "vm_ratio.h"
 
-#define RATE_MIN 64000ull
-#define RATE_MAX 200000000000ull
-#define BURST_MAX 100000000u
-
 static const char *const places[VM_COLOURS][2] = {
 	{ "green", "green.ecn" },
 	{ "yellow", "yellow.ecn" },
@@ -72,12 +68,12 @@ bool vm_check_power(struct vm_refusal *fault, const char *place, const char *fie
 
 static bool rate(struct vm_refusal *fault, u64 value)
 {
-	return vm_check_range(fault, "", "rate", value, RATE_MIN, RATE_MAX, "64kbit to 200Gbit");
+	return vm_check_range(fault, "", "rate", value, VM_RATE_MIN, VM_RATE_MAX, VM_RATE_LEGAL);
 }
 
 static bool burst(struct vm_refusal *fault, u32 value)
 {
-	return vm_check_range(fault, "", "burst", value, 0, BURST_MAX, "0B to 100MB");
+	return vm_check_range(fault, "", "burst", value, VM_BURST_MIN, VM_BURST_MAX, VM_BURST_LEGAL);
 }
 
 bool vm_port_check(const struct vm_port *port, struct vm_refusal *fault)

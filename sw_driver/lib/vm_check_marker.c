@@ -3,9 +3,6 @@
 #include "vm_profile.h"
 #include "vm_ratio.h"
 
-#define DEPTH_MAX (64u << 20)
-#define SHORTEST_FRAME 60u /* without FCS */
-#define SHORTEST_IP 20u
 #define SPAN_MAX_NS ((((u64)1 << VM_COST_MANT_BITS) - 1) << VM_SPAN_SHIFT)
 
 #define GREEN 1u
@@ -22,9 +19,9 @@ static bool range(struct vm_refusal *fault, const char *field, u64 value, u64 lo
 bool vm_check_bucket(struct vm_refusal *fault, const char *where, const char *field, u32 bytes,
 		     const struct vm_marker *m)
 {
-	const u32 least = m->packet ? m->packet : m->length == VM_LENGTH_IP ? SHORTEST_IP : SHORTEST_FRAME;
+	const u32 least = m->packet ? m->packet : m->length == VM_LENGTH_IP ? VM_SHORTEST_IP : VM_SHORTEST_FRAME;
 
-	return vm_check_range(fault, where, field, bytes, least, DEPTH_MAX,
+	return vm_check_range(fault, where, field, bytes, least, VM_DEPTH_MAX,
 			      m->packet			  ? "1p to 64MiB"
 			      : m->length == VM_LENGTH_IP ? "20B to 64MiB, or 1p up"
 							  : "60B to 64MiB, or 1p up");

@@ -31,6 +31,16 @@ struct vm_bucket {
 	u32 depth[2];
 };
 
+#define VM_RATE_MIN 64000u
+#define VM_RATE_MAX 200000000000ull
+#define VM_RATE_LEGAL "64kbit to 200Gbit"
+#define VM_BURST_MIN 0u
+#define VM_BURST_MAX 100000000u
+#define VM_BURST_LEGAL "0B to 100MB"
+#define VM_DEPTH_MAX 67108864u
+#define VM_SHORTEST_FRAME 60u
+#define VM_SHORTEST_IP 20u
+
 /* The queue's averages. */
 struct vm_average {
 	struct vm_number weight; /* Weight of the averages, w of avg + w (q - avg) */

@@ -22,7 +22,7 @@ from vermilion.hardware.formats import (
 )
 from vermilion.hardware.profile_fields import BY_NAME
 from vermilion.values import units
-from vermilion.values.fields import COLOURS, DEPTH_MAX, DEPTH_MAX_TEXT
+from vermilion.values.fields import COLOURS, DEPTH_MAX, DEPTH_MAX_TEXT, SHORTEST
 from vermilion.values.marker_kind import MarkerKind
 from vermilion.values.units import Amount
 
@@ -30,8 +30,8 @@ from .tables import MARKER_DEFAULTS, MARKER_DEPTHS, MARKER_FIELDS, MARKER_KINDS,
 
 SPAN_MAX_NS = (2**COST_MANT - 1) << MARK_SPAN_SHIFT
 # What a packet can count as, in bytes, by `length`: frames as the lane counts them, without FCS, from Ethernet's least (runts aside) to the longest
-# with two VLAN tags; IP packets from a bare IPv4 header to Ethernet's 1500.
-SHORTEST, LONGEST = {"frame": 60, "ip": 20}, {"frame": 1522, "ip": 1500}
+# with two VLAN tags; IP packets from a bare IPv4 header to Ethernet's 1500. The shortest are in `fields.SHORTEST`.
+LONGEST = {"frame": 1522, "ip": 1500}
 
 
 COMMON = ("queue", "kind", "drop")  # and packet, where there is a bucket

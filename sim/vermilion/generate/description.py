@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from vermilion.values.fields import COLOURS, LEN_MAX, RATE_MAX, RATE_MIN
+from vermilion.values.fields import COLOURS, DEPTH_MAX, LEN_MAX, RATE_MAX, RATE_MIN, RATE_TEXT
 from vermilion.values.marker_kind import Bucket
 
 from .description_checks import check_image, check_markers, check_settings
@@ -30,7 +30,7 @@ def legal_text(type_: str, low: Fraction, high: Fraction, words: tuple[str, ...]
     if enum:
         return f"{', '.join(words)} (0 to {len(words) - 1})"
     unit = {"bytes": "B", "packets": "p"}.get(type_, "")
-    texts = {"flag": "0 and 1", "rate": "64kbit to 200Gbit", "colours": "a mask of three colours, 0 to 7"}
+    texts = {"flag": "0 and 1", "rate": RATE_TEXT, "colours": "a mask of three colours, 0 to 7"}
     texts["power"] = "a power of two from 2^-7 (0.0078125) to 8"
     texts["dscp"] = f"0 to 63, or {KEEP} to keep the packet's"
     return texts.get(type_, f"{low}{unit} to {high}{unit}")
@@ -40,7 +40,7 @@ RANGES: dict[str, tuple[int | str, int]] = {
     "flag": (0, 1),
     "rate": (RATE_MIN, RATE_MAX),
     "length": (0, LEN_MAX),
-    "depth": (0, 64 << 20),
+    "depth": (0, DEPTH_MAX),
 }
 RANGES |= {"colours": (0, 7), "dscp": (0, KEEP), "power": ("2^-7", 8)}
 

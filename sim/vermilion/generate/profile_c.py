@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from vermilion.values.fields import COLOURS, RATE_MAX
+from vermilion.values.fields import COLOURS, DEPTH_MAX, RATE_MAX, RATE_MIN, RATE_TEXT, SHORTEST
 
 from .records import EXACT, HEAD, SPDX, Bits, Group, Marker, Profile, Setting, Sub, Table, Word, of_queue
 
@@ -101,6 +101,24 @@ def marker_types(profile: Profile) -> list[str]:
     ]
 
 
+def limits(profile: Profile) -> list[str]:
+    """Limits that rules by hand need: of all rates and depths, of the port's burst, and of a packet."""
+    burst = next(each for each in profile.settings["queue"].settings if each.name == "burst")
+    low, high = burst.range or (Fraction(0), Fraction(0))
+    return [
+        f"#define VM_RATE_MIN {literal(Fraction(RATE_MIN))}",
+        f"#define VM_RATE_MAX {literal(Fraction(RATE_MAX))}",
+        f'#define VM_RATE_LEGAL "{RATE_TEXT}"',
+        f"#define VM_BURST_MIN {literal(low)}",
+        f"#define VM_BURST_MAX {literal(high)}",
+        f'#define VM_BURST_LEGAL "{burst.legal}"',
+        f"#define VM_DEPTH_MAX {literal(Fraction(DEPTH_MAX))}",
+        f"#define VM_SHORTEST_FRAME {literal(Fraction(SHORTEST['frame']))}",
+        f"#define VM_SHORTEST_IP {literal(Fraction(SHORTEST['ip']))}",
+        "",
+    ]
+
+
 def most_depths(profile: Profile) -> int:
     return max(len(bucket.depths) for marker in profile.markers.values() for bucket in marker.buckets)
 
@@ -118,7 +136,7 @@ def types(profile: Profile) -> str:
     for enum in profile.enums.values():
         entries = ", ".join(enum.constant(entry) for entry in enum.entries)
         lines += [f"enum vm_{enum.name.replace('-', '_')} {{ {entries} }};"]
-    lines += [*marker_types(profile), ""]
+    lines += [*marker_types(profile), "", *limits(profile)]
     for table in profile.settings.values():
         lines += settings_struct(profile, table)
     for name, registers in profile.image.items():
@@ -216,7 +234,7 @@ def rules(marker: Marker) -> Iterator[str]:
         found = " || ".join(f"s->{depth}" for depth in marker.either)
         others = ", ".join(marker.either[1:])
         text = f"up to 64MiB, and more than 0 where {others} is 0 ({marker.source})"
-        yield f'({found} || vm_check_range(fault, place, "{marker.either[0]}", 0, 1, {64 << 20}u, "{text}"))'
+        yield f'({found} || vm_check_range(fault, place, "{marker.either[0]}", 0, 1, {DEPTH_MAX}u, "{text}"))'
     if marker.not_below:
         high, low = marker.not_below
         text = f"from {low} up to 200Gbit ({marker.source})"

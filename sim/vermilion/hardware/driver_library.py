@@ -29,7 +29,7 @@ BASIC = {
 
 def constants(text: str) -> dict[str, int]:
     """Whole numbers of #defines and enums."""
-    found = {name: int(value, 0) for name, value in re.findall(r"#define (VM_\w+) (\d\w*?)u?\s*$", text, re.M)}
+    found = {name: int(value, 0) for name, value in re.findall(r"#define (VM_\w+) (\d\w*?)(?:u|ull)?\s*$", text, re.M)}
     for body in re.findall(r"enum\s*\w*\s*\{(.*?)\}", text, re.S):
         number = 0
         for name, value in re.findall(r"(VM_\w+)(?:\s*=\s*(\w+))?", body):

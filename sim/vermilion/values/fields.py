@@ -16,6 +16,7 @@ T = TypeVar("T")
 LEN_MAX = 2**27 - 1
 RATE_MIN, RATE_MAX, RATE_TEXT = 64_000, 200_000_000_000, "64kbit to 200Gbit"
 DEPTH_MAX, DEPTH_MAX_TEXT = 64 * 2**20, "64MiB"  # bytes
+SHORTEST = {"frame": 60, "ip": 20}  # bytes of the shortest packet, by whose length counts; a frame without FCS
 COLOURS = ("green", "yellow", "red")
 NAME_TEXT = "1 to 64 printable characters"
 
