@@ -1,8 +1,8 @@
-// Captures in: pcap and pcapng, micro- and nanoseconds, by libpcap; one frame at a time, so that size does not matter.
+// Reads captures by libpcap: pcap and pcapng, micro- and nanoseconds. It reads one frame at a time, so a capture may have any size.
 //
 // Refused (InputError): not a capture, unreadable, a link type other than Ethernet, Linux cooked (SLL, SLL2), raw IP and BSD
 // loopback (NULL, LOOP); a pcapng file whose interfaces have different link types or snapshot lengths, which is valid, but libpcap
-// stops there. Such a file is refused where the second of them is met, which may be behind many frames.
+// stops there. Such a file is refused at the second of them, which may come after many frames.
 //
 // Carried with a counted warning:
 //   empty           no frame in it
@@ -10,11 +10,11 @@
 //                   read as far as it goes
 //   snapped         captured shorter than it was on the wire; carried as captured, the length on the wire goes to the output
 //   reframed        no Ethernet header of its own: given one, see below; the capture's own pseudo-header is taken off
-//   time_back       earlier than the frame before: takes that one's time. Back by over an hour: the clock was set, and
-//                   the times after it count from there
-//   time_jump       over 24 hours later than the frame before, in the capture or, slowed down by --speed, in the lane: the silence
+//   time_back       earlier than the previous frame: takes the time of that frame. Earlier by over an hour: the clock was set,
+//                   and later times count from there
+//   time_jump       over 24 hours later than the previous frame, in the capture or, slowed down by --speed, in the lane: the gap
 //                   is shortened to 24 hours. The lane orders its 48-bit times as serial numbers (RFC 1982), which tell
-//                   earlier from later up to 39 hours apart: what waits or idles across a silence must stay below that
+//                   earlier from later up to 39 hours apart: a wait or idle time across a gap must stay below that
 //   runt            below 14 bytes, no whole Ethernet header; carried
 //   cut_header      the captured bytes end within a VLAN tag or an IP header; carried, not as IP; header_check.h
 //   ip_length       an IP header's lengths contradict the frame's; carried; header_check.h
@@ -24,7 +24,7 @@
 // it has 6 bytes), type from the cooked header, or 0x0800 and 0x86dd by the IP version, 0x88b5 (local experimental) if neither.
 // BSD loopback has an address family of 4 bytes first: AF_INET 2 gives 0x0800, AF_INET6 0x86dd, any other 0x88b5. AF_INET6 is
 // 24 (NetBSD, OpenBSD, Npcap), 28 (FreeBSD) or 30 (macOS). NULL has it in the byte order of the host that captured: a value
-// with its upper 16 bits set is read the other way round. LOOP has it in network order.
+// with its upper 16 bits set is read in the other byte order. LOOP has it in network order.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// The lane's registers against what the harness saw at the ports: every counter of every queue and colour, latencies, losses of inputs,
-// push-outs, victims by distance, events of flow markers; and that no queue has a backlog. Read at the end of a run, when nothing moves.
+// Compares the lane's registers with what the harness saw at the ports: every counter of every queue and colour, latencies, losses of inputs,
+// push-outs, victims by distance, events of flow markers; and that no queue has a backlog. It reads them at the end of a run, when the lane is idle.
 //
-// At that time all instants have the same values. So this check cannot find a snapshot that mixes two instants. StatisticsSpec checks in full
+// Then no counter changes. So this check cannot find a snapshot that mixes values of two cycles. StatisticsSpec checks in full
 // traffic, and RecordRamProof proves (hw/test/src/vermilion/stats), that a snapshot is of one cycle.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace vermilion {
 void compareCounters(Registers& registers, const VmConfig& config, const Results& results,
                      const std::vector<Lost>& lost, Breaches& breaches);
 // If any queue has `update`, each departure from any queue gives one refresh, or the register `refreshes_skipped` counts it. An eviction is
-// no departure. So the register is exact, up to its greatest value, where it stops. If no queue has `update`, both are 0.
+// no departure. So the register is exact. It saturates at its greatest value. If no queue has `update`, both are 0.
 // `shown`: refreshes; `missing`: departures without one.
 void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches);
 // Returns the lane's own counts of flow events for the JSON.

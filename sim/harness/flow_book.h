@@ -1,9 +1,9 @@
-// The flows that the flow markers met, in the order in which the first packet of each was decided: that is their number, the same
-// in both engines. A packet is one of a flow's where the marker asked its table for the flow's state, found or not: TCP with
+// The flows that the flow markers saw. Flows are numbered in the order in which their first packets were decided, the same in both
+// engines. A packet belongs to a flow if the marker looked the flow up in its table, found or not: TCP with
 // payload or a SYN, neither bad nor without a buffer, in a queue with 3CPM, WPM or APM (docs/flow-markers.md). So acknowledgements belong to none.
 //
-// Kept for each: packets by colour, losses and probes, and the state it had last. The first `Most` flows have a number; later
-// ones are counted in their queue's events and nowhere else, so that a scan does not take all memory.
+// Each flow has packets by colour, losses and probes, and its last state. The first `Most` flows have a number. Later flows count
+// only in their queue's events, so that a port scan does not use up the memory.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -26,7 +26,7 @@ class FlowBook {
   static constexpr u32 Most = 1 << 20;
   static constexpr std::size_t Busiest = 12;
 
-  // The number of the packet's flow, where it has one.
+  // The number of the packet's flow, if it has one.
   std::optional<u32> packet(const VmArrival& seen, const Headers& headers, const VmMark& mark);
   // Flows of one queue in all, and those with most packets: {"flows", "busiest": [{flow, from, to, packets [3], losses,
   // probes, average (A_Y, packets), burst (L_Y)}]}. `alphaEighths` is the marker's.

@@ -1,14 +1,14 @@
-// Where frames come from, with the time at which their first byte reaches the lane.
+// The sources of frames. Each frame has the time at which its first byte reaches the lane.
 //
 //   capture, --speed X    (time in the capture) / X
-//   capture, --rate R     back to back: each begins when the one before has ended at R bits/s of frame bytes (as shapers
+//   capture, --rate R     back to back: each begins when the previous one has ended at R bits/s of frame bytes (as shapers
 //                         count: no preamble, gap or FCS)
 //   capture, --split N    long TCP frames as segments (segmenter.h) of the frame's time; with --rate back to back
 //   capture, --front F    then DSCPs by rules or by flow (front.h)
 //   --bench (bench.h)     all at time 0, so back to back at the width of the stream; with --line-rate as a port brings them
 //
-// Lane time has 64 bits here and in all outputs; the lane itself keeps it modulo 2^48 ns (78 hours). So a run may last as long as
-// it wants (a century is refused), but no silence is longer than 24 hours: see time_jump in capture_reader.h.
+// Lane time has 64 bits here and in all outputs; the lane itself keeps it modulo 2^48 ns (78 hours). So a run may last
+// any time up to a century (longer is refused), but no gap between frames is longer than 24 hours: see time_jump in capture_reader.h.
 //
 // A capture's warnings are those of capture_reader.h, and
 //   oversize        longer than the lane stores, after --split; carried, the lane drops it whole (`nobuf`)

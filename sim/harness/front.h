@@ -7,17 +7,17 @@
 //   {"spread": [N, ...]}
 //   ADDRESS = {"six": 0 or 1, "address": [4 words], "mask": [4 words]}, least significant word first, as in VmHeaders
 //
-// A rule takes a frame if every field that it has fits; the first such rule gives the frame `dscp`. Fields are those of the model's
+// A rule matches a frame if every field of the rule matches. The first such rule gives the frame `dscp`. Fields are those of the model's
 // parser (parser.h): `protocol` is the number after IPv6 extension headers, ports are those of TCP and UDP in the first fragment.
 //   ingress     the lane's input, see inputOf() in pace.h
 //   vlan, pcp   of the outer tag, whose type is 0x8100 or 0x88a8, IP or not; a frame without a tag has neither
-//   the others  of IP packets alone
-// A frame that is not IP has no DSCP to be given: it is counted with its rule and stays as it is. The IPv4 checksum is updated as
+//   the others  of IP packets only
+// A frame that is not IP has no DSCP. It is counted with its rule and stays unchanged. The IPv4 checksum is updated as
 // rewrite.h does it.
 //
-// "spread" gives each flow one DSCP of the list: that at place (h ^ h >> 32) modulo its length. h is the 64-bit FNV-1a hash, offset
+// "spread" gives each flow one DSCP of the list: that at index (h ^ h >> 32) modulo its length. h is the 64-bit FNV-1a hash, offset
 // basis 0xcbf29ce484222325, of source address, destination address, protocol (1 byte), source port and destination port, in the
-// order of bytes on the wire; ports are 0 where the parser knows none.
+// order of bytes on the wire; ports are 0 where the parser finds none.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -45,7 +45,7 @@ class Front {
     u32 six;
     u32 address[4], mask[4];
   };
-  // Frames that a rule took; of these, those whose DSCP is another now, and those that have none.
+  // Frames that a rule matched; of these, the frames with a changed DSCP, and the frames without a DSCP.
   struct Count {
     u64 matched = 0, changed = 0, notIp = 0;
   };

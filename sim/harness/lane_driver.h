@@ -2,11 +2,11 @@
 // streams at the lane's ports: an input that cannot be stalled is always ready; an output beat has no gaps in keep, all its bytes unless it is
 // the frame's last, and at least one; no frame comes out with `bad`; a paused egress sends no packet; the lane does not hang.
 //
-// Lane time advances by 4 ns per cycle. Where the lane is not busy and no beat waits, time jumps to the next frame or the lane's `wake`, whichever
+// Lane time advances by 4 ns per cycle. Where the lane is not busy and no beat is stalled, time jumps to the next frame or the lane's `wake`, whichever
 // is earlier, on the 4 ns grid; the cycle count does not jump. So nothing happens at another time than without the jump.
 //
-// A frame takes the input that its two MAC addresses choose, so a conversation keeps its order. It starts in the first cycle at or after its
-// time, or after the frame before it on that input.
+// A frame takes the input that its two MAC addresses choose, so all frames between two hosts keep their order. It starts in the first
+// cycle at or after its time, or after the previous frame of that input.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class LaneDriver {
   void start(const VmConfig& config, u32 resetCycles = ResetCycles);
   // Until all frames of `source` are in and the lane is idle; `progress` is called now and then.
   void run(FrameSource& source, const std::function<void()>& progress);
-  // From now on frames of `source` that are due also go in during register accesses, and in advance().
+  // From now on frames of `source` that are due also enter the lane during register accesses and in advance().
   void attach(FrameSource& source) { source_ = &source; }
   // `source`, which had ended, has more frames.
   void more() { sourceEnded_ = false; }
@@ -70,9 +70,10 @@ class LaneDriver {
   u64 clocks() const { return clocks_; }
   u64 runCycles() const { return clocks_ - startClock_; }  // since the first frame was due
   u64 now() const { return now_; }
-  // Pauses these egresses (a bit each) until no other has anything to send and no frame is left to come.
+  // Pauses these egresses (a bit each) until no other egress has a packet to send and the source has ended.
   void hold(u32 egresses) { held_ = egresses; }
-  // Frames that wait for one input before no more are read, for any input; WaitingFrames by default. An input that waits holds up the others then.
+  // While this many frames wait for one input (default: WaitingFrames), the driver reads no more frames, for any input. So a stalled input
+  // delays the others.
   void readAhead(std::size_t frames) { readAhead_ = frames; }
   u64 stalledCycles() const { return stalledCycles_; }  // an input that can be stalled had a beat and was not ready
 
@@ -108,7 +109,7 @@ class LaneDriver {
   ControlAccess control_;
   bool stalls_, oneInput_;
   std::size_t readAhead_ = WaitingFrames;
-  u32 held_ = 0;  // egresses that are paused until all others rest
+  u32 held_ = 0;  // egresses that are paused until all others are idle
   std::mt19937 random_{1};
   std::vector<Input> inputs_;
   FrameSource* source_ = nullptr;      // attached

@@ -1,6 +1,6 @@
-// Every decision of the RTL, replayed in the model: the same average, probability and verdict, bit for bit, or it is a defect.
+// Replays every decision of the RTL in the model. Average, probability and verdict must be equal, bit for bit.
 //
-// The replay takes from the RTL which packet was decided in which cycle, and which departed. It computes all else itself: times, colours and
+// The replay takes from the RTL which packet was decided in which cycle, and which departed. It computes all other values: times, colours and
 // buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing, limit. It compares all of these, the
 // averages that the decision updated, the arriving colour's own, probability and verdict. At a refresh it compares what the refresh saw and
 // the averages. The victim of a push-out is taken from the RTL for what follows. It is compared when all packets that departed before are
@@ -51,11 +51,11 @@ class Replay {
   bool sameState(const Replay& other) const {
     return model_.sameState(other.model_) && marks_.sameBuckets(other.marks_);
   }
-  // Decisions and refreshes that the model does not agree with, and departures at another time than their cycle's, so far.
+  // So far: decisions and refreshes that differ from the model, and departures with a time other than their cycle's.
   u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_ + departuresWrong_; }
   // After the last cycle.
   void finish();
-  // Both in the order of cycles; `clock` is the cycle in which the lane's port showed it.
+  // Both are called in the order of cycles; `clock` is the cycle in which the lane's port showed it.
   // `headers` are those of the packet, as the model's parser finds them.
   // Returns the events of the packet's flow (`flow_events` in records.h), which the RTL only counts.
   u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);

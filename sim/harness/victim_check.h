@@ -1,7 +1,7 @@
-// The victim of each push-out of the RTL, computed by the model of the victim search (clocked_victims.h) and compared.
+// Compares the victim of each push-out of the RTL with the model of the victim search (clocked_victims.h).
 //
-// An outcome depends on what is dequeued during the search, and a decision is shown only at its end. So the model runs `Lag` cycles after
-// the lane, when all that it needs has been shown. Cycles are the lane's; each of the calls comes in their order.
+// An outcome depends on what is dequeued during the search, and the lane shows a decision only at its end. So the model runs `Lag` cycles
+// after the lane, when the lane has shown all events that it needs. Cycles are the lane's. Calls of each function come in the order of cycles.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ class VictimCheck {
   bool on_;
   ClockedVictims victims_;
   std::vector<u32> heads_;           // packets in the head of each queue
-  std::array<Slot, Slots> slots_{};  // by clock
+  std::array<Slot, Slots> slots_{};  // by cycle
   u64 lane_ = 0, wrong_ = 0;
   std::string first_;
 };

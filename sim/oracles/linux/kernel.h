@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What include/net/red.h and lib/math/reciprocal_div.c take from the rest of the kernel, for user space. Included by the
- * compiler before everything else; the headers that both name are empty files (sim/vermilion/oracle/linux.py). */
+/* The parts of the kernel that include/net/red.h and lib/math/reciprocal_div.c use, for user space. The compiler includes this
+ * file first; the headers that both name are empty files (sim/vermilion/oracle/linux.py). */
 #ifndef ORACLE_KERNEL_H
 #define ORACLE_KERNEL_H
 
@@ -43,7 +43,7 @@ static inline int fls(unsigned x) {
   return x == 0 ? 0 : 32 - __builtin_clz(x);
 }
 
-/* The clock and the random source are the program's. */
+/* The program defines the clock and the random source. */
 ktime_t ktime_get(void);
 u32 get_random_u32(void);
 static inline s64 ktime_us_delta(ktime_t later, ktime_t earlier) {
