@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Access to a card's registers through two callbacks: finding the lanes, writing a queue, reading counters.
  *
- * Every function returns 0 or one of `vm_error`. Waiting is bounded by polls. A read of all ones is what a host sees of a card that is gone:
- * then block_type is read again, and if that is not the lane's either, the answer is VM_ERROR_GONE and nothing that was read counts.
+ * Every function returns 0 or one of `vm_error`. Waiting is bounded by polls. A host reads all ones from a card that is gone. Then the library
+ * reads block_type again. If that is not the lane's either, the function returns VM_ERROR_GONE and its results are invalid.
  *
  * One caller at a time for a lane: select, shadow and window are shared. The library keeps no state of its own but `vm_lane`.
  *
@@ -28,10 +28,10 @@ enum vm_error {
 	VM_OK = 0,
 	VM_ERROR_GONE,	   /* reads give all ones: no card behind the address */
 	VM_ERROR_LIST,	   /* the list of blocks does not end, or leaves the address space */
-	VM_ERROR_TYPE,	   /* the block is no lane */
+	VM_ERROR_TYPE,	   /* the block is not a lane */
 	VM_ERROR_VERSION,  /* major version of the registers other than this library's */
 	VM_ERROR_SHAPE,	   /* a build that this library cannot program; vm_shape_check() tells why */
-	VM_ERROR_TIMEOUT,  /* still pending after so many polls */
+	VM_ERROR_TIMEOUT,  /* still pending after `polls` polls */
 	VM_ERROR_QUEUE,	   /* the build does not have this queue */
 	VM_ERROR_VICTIMS,  /* the build cannot search this queue for the nearest packet */
 	VM_ERROR_POOL,	   /* the build is older than the pool of cells: minor version 3 of the registers */
@@ -51,7 +51,7 @@ struct vm_bus {
 	void (*write)(void *context, u32 offset, u32 value);
 	void (*pause)(void *context); /* between two polls; may be null */
 	void *context;
-	u32 polls; /* how often to look before giving up; 0: VM_POLLS */
+	u32 polls; /* polls before VM_ERROR_TIMEOUT; 0: VM_POLLS */
 	u32 bytes; /* size of the address space */
 };
 
@@ -94,14 +94,14 @@ struct vm_count {
 	u64 packets, bytes;
 };
 
-/* One queue as of one clock: docs/registers.md, "window". */
+/* One queue as of one cycle: docs/registers.md, "window". */
 struct vm_statistics {
 	struct vm_count count[VM_COLOURS][VM_EVENTS];
 	u64 latency[32];
 	u32 backlog_bytes, backlog_packets, max_bytes, max_packets;
 	u64 average[VM_COLOURS]; /* U27.16 */
 	u64 time_ns;
-	u64 marked[12]; /* 4 colour before + colour behind the marker */
+	u64 marked[12]; /* 4 colour before + colour after the marker */
 	u64 push_outs, stale;
 	u64 lost_distance[64], victim_distance[64];
 };
@@ -115,7 +115,7 @@ int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32
 bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault);
 
 /* An egress of a lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing.
- * Behind VM_ERROR_SHAPE and VM_ERROR_EGRESS `has` is of all egresses together, as read.
+ * After VM_ERROR_SHAPE and VM_ERROR_EGRESS `has` is of all egresses together, as read.
  */
 int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block, u32 egress);
 
@@ -160,7 +160,7 @@ int vm_lane_flush(struct vm_lane *lane, u32 queue);
 
 /* A snapshot of the queue, and all of the window. */
 int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics);
-/* Frames that an input left out whole, as of one clock. */
+/* Frames that an input dropped whole, as of one cycle. */
 int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost);
 
 #endif

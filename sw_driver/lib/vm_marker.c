@@ -29,7 +29,7 @@ void vm_redp_widths(const struct vm_marker *m, u64 *low, u64 *high, u64 *above)
 	*above = vm_depth_ns(m->bucket, m->rate) - *high;
 }
 
-/* All but the kind. */
+/* All settings except the kind. */
 static void flow_marker(const struct vm_marker *m, struct vm_flow_image *w)
 {
 	w->alpha = (u32)vm_probability(m->alpha, VM_FLOW_ALPHA_FRAC);

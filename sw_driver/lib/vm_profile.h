@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What becomes of a queue's settings.
+/* Checks a queue's settings and converts them to registers.
  *
  *   settings --vm_queue_check()--> legal, or a fault: field, value, legal range   --vm_queue_convert()--> image --vm_queue_visit()--> registers
  *
@@ -31,7 +31,7 @@ struct vm_refusal {
 
 void vm_queue_defaults(struct vm_queue *queue);
 
-/* True where everything is legal, and the lane will do as asked; else `fault` tells the first thing that is not. */
+/* True if all settings are legal and the lane can apply them; else `fault` names the first setting that is not legal. */
 bool vm_port_check(const struct vm_port *port, struct vm_refusal *fault);
 bool vm_queue_check(const struct vm_queue *queue, const struct vm_port *port, struct vm_refusal *fault);
 bool vm_marker_check(const struct vm_marker *marker, struct vm_refusal *fault);

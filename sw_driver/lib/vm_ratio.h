@@ -11,8 +11,8 @@ struct vm_ratio {
 	struct vm_wide num, den;
 };
 
-/* The number itself. One with more than 60 tens is below 10^-40: it becomes 10^-40, which every rounding here takes
- * for the same (not 0, and too small to show), so that nothing grows with what a writer puts behind the point.
+/* The exact value of a number. A number with more than 60 tens is below 10^-40 and becomes 10^-40. Every rounding here gives
+ * the same result for both (not 0, and too small to show). So the size is bounded, however many decimals the writer gives.
  */
 void vm_ratio_of(struct vm_ratio *out, struct vm_number x);
 void vm_ratio_set(struct vm_ratio *out, u64 num, u64 den);

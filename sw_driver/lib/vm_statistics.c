@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Snapshots: one queue's counters as of one clock. Registers: docs/registers.md, "window". */
+/* Snapshots: one queue's counters as of one cycle. Registers: docs/registers.md, "window". */
 #include "vm_access.h"
 #include "vm_regs.h"
 
@@ -37,7 +37,7 @@ static u32 word(struct reader *reader, u32 address)
 	return value;
 }
 
-/* High halves stand behind low ones. */
+/* The high half is at the address after the low half. */
 static u64 wide(struct reader *reader, u32 low_address)
 {
 	const u64 low = word(reader, low_address);
@@ -73,7 +73,7 @@ static void window(struct reader *reader, struct vm_statistics *out)
 	}
 }
 
-/* Reads until no snapshot is under way. */
+/* Polls until no snapshot is pending. */
 static void settle(struct reader *reader)
 {
 	const struct vm_bus *bus = reader->lane->bus;
@@ -91,7 +91,7 @@ static void settle(struct reader *reader)
 /* Takes a snapshot of a queue into the window. */
 static void snapshot(struct reader *reader, u32 queue)
 {
-	settle(reader); /* one that was begun by a driver before this one would swallow ours */
+	settle(reader); /* a snapshot that an earlier driver began would replace ours */
 	if (reader->error)
 		return;
 	vm_lane_write(reader->lane, VM_REG_QUEUE_SELECT, reader->lane->first + queue);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* The integer types of the driver library, in the kernel and outside. Nothing else is needed from either: the library
+/* The integer types of the driver library, in the kernel and outside. The library needs nothing else from either: it
  * calls no function of libc or of the kernel, and uses no floating point and no division (long division: vm_wide.h).
  */
 #ifndef VM_TYPES_H

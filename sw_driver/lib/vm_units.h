@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Single values from what people mean (bytes, bits a second, nanoseconds, exact fractions) to what registers hold.
+/* Converts single values from units of the user (bytes, bits per second, nanoseconds, exact fractions) to register values.
  *
- * Each function rounds once, from the exact value. Formats: docs/architecture.md, "Number formats". Which values are legal
- * says vm_profile.h; others give some value of the format.
+ * Each function rounds once, from the exact value. Formats: docs/architecture.md, "Number formats". vm_profile.h
+ * says which values are legal. Others give an unspecified value of the format.
  */
 #ifndef VM_UNITS_H
 #define VM_UNITS_H
@@ -33,7 +33,7 @@
 #define VM_ALPHA_FRAC 8	 /* the code of alpha: 2^(code - 8) */
 #define VM_ALPHA_MOST 11 /* the greatest code */
 #define VM_CELL_BYTES 64u
-#define VM_CLOCK_NS 4u	       /* a clock of the lane */
+#define VM_CLOCK_NS 4u	       /* ns per cycle of the lane */
 #define VM_LATENESS_CLOCKS 64u /* beside one a queue: as late may the scheduler serve what is due */
 
 /* W[n] = 1 - (1-w)^n, n from 1: the step of an average over n decisions at once, as mant 2^-(8 + shift) with 9 bits; 1.0 is
@@ -41,8 +41,8 @@
  */
 struct vm_scaled vm_weight(struct vm_number w, unsigned int n);
 
-/* Idle decay -log2(1-w) / s a nanosecond with 10 fraction bits; s is the time of one packet of `packet_bytes` at `rate`
- * bits a second. At w = 1 the greatest there is.
+/* Idle decay -log2(1-w) / s per nanosecond with 10 fraction bits; s is the time of one packet of `packet_bytes` at `rate`
+ * bits per second. At w = 1 it is the greatest value of the format.
  */
 struct vm_scaled vm_idle_decay(struct vm_number w, u32 packet_bytes, u64 rate);
 
@@ -57,7 +57,7 @@ struct vm_scaled vm_inverse(u32 width);
 /* U1.frac, at most 1.0, which is 2^frac. */
 u64 vm_probability(struct vm_number p, unsigned int frac);
 
-/* Nanoseconds a byte at `rate` bits a second; (0, 0) for rate 0, not shaped. */
+/* Nanoseconds per byte at `rate` bits per second; (0, 0) for rate 0, not shaped. */
 struct vm_scaled vm_cost(u64 rate);
 
 /* 2^12 / mean packet length. */
@@ -67,10 +67,10 @@ struct vm_scaled vm_size_weight(u32 mean_bytes);
  * rate.
  */
 u32 vm_least_burst_ns(u32 queues);
-/* The time in which `rate` sends so many bytes, to nearest; at least the above and at most 40 bits; 0 for rate 0. */
+/* The time in which `rate` sends this many bytes, to nearest; at least the above and at most 40 bits; 0 for rate 0. */
 u64 vm_burst_ns(u64 bytes, u64 rate, u32 queues);
 
-/* The time in which `rate`, as vm_cost() holds it, fills so many bytes (below 2^46), up to the next nanosecond. */
+/* The time in which `rate`, as vm_cost() holds it, fills this many bytes (below 2^46), rounded up to a nanosecond. */
 u64 vm_depth_ns(u64 bytes, u64 rate);
 
 /* REDP's span width / max_p as mant 2^-shift of 2^26 ns; of the 16-bit draw r it gives ((r mant) 2^26) >> shift in 2^-16 ns. */
@@ -83,7 +83,7 @@ u32 vm_flow_age(u64 ns);
 
 /* Code of a dynamic threshold's alpha: c for 2^(c - 8), 1 to 11. 0 for every other number, also for 0, which is no threshold. */
 u32 vm_alpha(struct vm_number alpha);
-/* Whole cells in so many bytes. */
+/* Whole cells in this many bytes. */
 u32 vm_pool_cells(u32 bytes);
 
 /* 128 bits of state for one of a lane's random sources from a 64-bit seed (splitmix64; Steele, Lea, Flood, OOPSLA 2014):

@@ -2,7 +2,7 @@
 /* Exact unsigned integers of 640 bits, for quotients that must be rounded exactly: (1-w)^6 of a weight with 23 decimals
  * has a denominator of 458 bits. Division is by shifting and subtracting, as kernels of 32 bits link no helper for u64.
  *
- * Nothing here overflows on legal settings; on others the highest bits are lost, and nothing worse happens.
+ * Legal settings cause no overflow. Other settings lose the highest bits and have no other effect.
  */
 #ifndef VM_WIDE_H
 #define VM_WIDE_H
