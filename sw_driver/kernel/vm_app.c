@@ -14,7 +14,7 @@
 #define NOWHERE 0xFFu  /* in it: no lane */
 #define THROUGH_LANE 1 /* of route.tx and route.rx */
 
-/* 0, or -ENODEV where the card is gone. */
+/* 0, or -ENODEV if the card is gone. */
 static int app_read(struct vm_card *card, u32 address, u32 *value)
 {
 	*value = card->bus.read(card->bus.context, card->app.offset + address);

@@ -45,7 +45,7 @@ void vm_card_gone(struct vm_card *card)
 	vm_devlink_changed(card);
 }
 
-/* From now on nobody has access. */
+/* After this the driver accesses no register. */
 static void shut(struct vm_card *card)
 {
 	u32 i;

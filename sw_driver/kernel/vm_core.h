@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* The driver's core: a card, its lanes, and the one way to change or read a lane.
  *
- *   vm_pci.c  \                       / vm_tc*.c      what stock tc says
- *              > vm_card.c -> vm_repr.c  vm_netlink.c  what tc cannot say
+ *   vm_pci.c  \                       / vm_tc*.c      settings by stock tc
+ *              > vm_card.c -> vm_repr.c  vm_netlink.c  settings that tc lacks
  *   vm_aux.c  /  finds lanes          \ vm_ethtool.c, vm_devlink.c, vm_debugfs.c
  *
  * A lane has one egress or several. Each egress is driven through its representor, a netdev that carries no packets of the host: it is
@@ -36,7 +36,7 @@
 #define VM_DSCPS 65	/* entry 64: frames without IP */
 #define VM_WHY_CHARS 192
 
-/* Who has programmed a queue, the class table or the port's shaper. */
+/* The owner of a queue, the class table or the port's shaper: the interface that programmed it first. */
 enum vm_owner {
 	VM_OWNER_NONE, /* as the driver left it: vm_queue_defaults() */
 	VM_OWNER_TC,
@@ -53,9 +53,9 @@ struct vm_why {
 
 /**
  * struct vm_pool - the pool of cells, in bytes
- * @size: what queued packets of all egresses may take together; 0: no pool
- * @reserve: what this egress always finds
- * @cap: what this egress takes at most; 0: no cap
+ * @size: the most that queued packets of all egresses may take together; 0: no pool
+ * @reserve: always available to this egress
+ * @cap: the most that this egress may take; 0: no cap
  */
 struct vm_pool {
 	u32 size, reserve, cap;
@@ -70,7 +70,7 @@ struct vm_class {
 /**
  * struct vm_queue_slot - the software copy of a queue, always equal to what the lane runs
  * @settings: as they were last committed
- * @owner: whose they are
+ * @owner: the queue's owner
  */
 struct vm_queue_slot {
 	struct vm_queue settings;
@@ -90,7 +90,7 @@ struct vm_tc;
  * @lock: guards all that follows, the lane's registers, and the software copies of its egresses
  * @option: software copy of the TTL option's types, IPv4 and IPv6
  * @pool_bytes: size of the pool of cells; 0: none
- * @seeded: what a register of the random sources holds; another value means that somebody has reset the lane
+ * @seeded: what a register of the random sources holds; another value means that the lane was reset
  * @epoch: how often the lane's counters began anew, by vm_repr_clear_statistics() or a reset
  */
 struct vm_engine {
@@ -108,24 +108,24 @@ struct vm_engine {
 /**
  * struct vm_repr - an egress of a lane and its representor; netdev_priv() of the netdev
  * @netdev: the representor
- * @card: what the lane sits on
+ * @card: the lane's card
  * @engine: the lane
  * @index: of the representor on its card
  * @devlink_port: flavour physical, number @index
- * @way: which way of a NIC the egress serves
+ * @way: the port and direction of a NIC that the egress serves
  * @way.port: the port; @way.to_host: towards its host, not the wire; @way.known: false on a card without an app block
  * @lane: register access to this egress, and in @lane.has what the build has: queues and victims of this egress, all else of the lane
  * @slots: one for each queue
  * @port: the port's shaper, rate 0 for none, and @port.queues for the shapers' least burst
- * @line_rate: bits a second that the build can send; takes the port's place in the idle decay where there is no shaper
- * @port_owner: who has set @port
- * @reserve_bytes: what this egress always finds of the pool; in lanes with several egresses
- * @cap_bytes: what it takes of the pool at most; 0: no cap
+ * @line_rate: bits per second that the build can send; the idle decay uses it if the port has no shaper
+ * @port_owner: the owner of @port
+ * @reserve_bytes: bytes of the pool that are always available to this egress; in lanes with several egresses
+ * @cap_bytes: the most that it may take of the pool; 0: no cap
  * @classes: software copy of the class table
- * @classes_owner: who has set @classes
+ * @classes_owner: the owner of @classes
  * @departing: queues whose averages step on departures, too
  * @words: room for a conversion, as it is too large for the stack
- * @stale: a write and the one that was to take it back have both failed: the lane may run something else than the software copies
+ * @stale: a write and the write that should undo it have both failed: the lane may differ from the software copies
  * @tc: the tree of offloaded qdiscs, vm_tc.h
  * @refused: the last refusal or failure; its text is empty where there was none
  * @refused_count: how many there were
@@ -164,7 +164,7 @@ struct vm_repr {
  * @front: "pci" or "mqnic", for logs and devlink info
  * @registers: the blocks' address space
  * @bus: the library's access to it; @bus.bytes is its size
- * @app: the app block in front of the lanes, type 0 where there is none
+ * @app: the app block of the lanes, type 0 if there is none
  * @engines: how many of @engine there are
  * @engine: the lanes, in the order of the card's list of blocks
  * @reprs: how many of @repr there are
@@ -172,7 +172,7 @@ struct vm_repr {
  * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
  * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
  * @about: what devlink shows beyond the card, vm_devlink.h
- * @watch: looks every two seconds whether the card is still there
+ * @watch: checks every two seconds whether the card still answers
  */
 struct vm_card {
 	struct device *dev;
@@ -209,9 +209,9 @@ void vm_card_unregister(struct vm_card *card);
 void vm_card_free(struct vm_card *card);
 /* The card does not answer: carriers off, and no access any more. From any context. */
 void vm_card_gone(struct vm_card *card);
-/* A reset of the card begins: nobody has access from the return on. */
+/* A reset of the card begins: after the return the driver accesses no register. */
 void vm_card_pause(struct vm_card *card);
-/* It is over: all software copies are written into the lanes again. */
+/* The reset is over: writes all software copies into the lanes again. */
 void vm_card_restore(struct vm_card *card);
 /* Both for a card that sleeps, as it may lose everything, too. For devices whose driver data is the card. */
 extern const struct dev_pm_ops vm_card_power;
@@ -220,7 +220,7 @@ extern const struct dev_pm_ops vm_card_power;
 
 /* Looks at the lane and refuses what this driver does not know; writes nothing. */
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why);
-/* Gives it its start: defaults in every queue, all packets to queue 0, no shaper; with egress 0 random seeds. */
+/* Initialises the egress: defaults in every queue, all packets to queue 0, no shaper; with egress 0 random seeds. */
 int vm_repr_start(struct vm_repr *repr, struct vm_why *why);
 void vm_repr_close(struct vm_repr *repr);
 /* The software copies of port and queues into the lane, or all of them, or all and new seeds; vm_engine.lock held. They return an
@@ -233,13 +233,13 @@ int vm_repr_write_seed_locked(struct vm_repr *repr, u64 seed);
 /* Every two seconds: whether the card is there, and whether somebody has reset the lane; writes a stale lane's settings again. */
 int vm_repr_watch(struct vm_repr *repr, bool *reset);
 
-/* The lane behind a netdev of this driver, or NULL. The caller holds RTNL or a reference. */
+/* The egress that a netdev of this driver represents, or NULL. The caller holds RTNL or a reference. */
 struct vm_repr *vm_repr_of(struct net_device *netdev);
 /* The same by index, with a reference that vm_repr_put() gives back; the representor cannot go away before. */
 struct vm_repr *vm_repr_get(struct net *net, int ifindex);
 void vm_repr_put(struct vm_repr *repr);
 
-/* Settings of a queue as they run, and whose they are. @owner may be NULL. */
+/* Settings of a queue as they run, and the queue's owner. @owner may be NULL. */
 int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings, enum vm_owner *owner,
 		      struct vm_why *why);
 /**
@@ -265,17 +265,17 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why);
 /* What the conversion takes for the port: its shaper, or the line; and queues of all egresses, which one shaper serves in turn. */
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
-/* Whether two settings differ only in what tc has no words for: weight and idle packet of the averages, steps on departures,
+/* Whether two settings differ only in what tc cannot set: weight and idle packet of the averages, steps on departures,
  * spacing, size weight, dynamic threshold, marker, remark, distances and victims.
  */
 bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b);
-/* Copies what tc has words for. */
+/* Copies the settings that tc can set. */
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from);
 
 /* All 65 entries of the class table; entries that do not change are not written. */
 int vm_repr_set_classes(struct vm_repr *repr, const struct vm_class classes[VM_DSCPS], enum vm_owner by,
 			struct vm_why *why);
-/* Everything to queue 0, green, owned by nobody. -EBUSY where it is the other's. */
+/* All packets to queue 0, green; the class table has no owner then. -EBUSY if the other interface owns it. */
 int vm_repr_reset_classes(struct vm_repr *repr, enum vm_owner by, struct vm_why *why);
 
 /* The port's shaper; rate 0: none, and then owned by nobody; queues 0: all of the build. Rewrites every queue, as idle decay and
@@ -285,7 +285,7 @@ int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_o
 
 /* A snapshot of the queue, too large for the stack. */
 int vm_repr_statistics(struct vm_repr *repr, u32 queue, struct vm_statistics *statistics, struct vm_why *why);
-/* Frames that an input left out whole. */
+/* Frames that an input dropped whole. */
 int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct vm_why *why);
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);
@@ -318,7 +318,7 @@ static inline u32 vm_repr_pool_most(const struct vm_repr *repr)
 int vm_repr_begin(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why);
 
-/* Writes a refusal down as the lane's last and logs it. vm_engine.lock not held. */
+/* Records a refusal as the last one of the egress and logs it. vm_engine.lock not held. */
 void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why);
 /* The last refusal, and how many there were. */
 u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why);

@@ -18,7 +18,7 @@ static irqreturn_t interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* The driver does without, on a card that has no MSI-X. */
+/* The driver also works on a card without MSI-X. */
 static void set_up_interrupt(struct pci_dev *pdev, struct vm_card *card)
 {
 	if (pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX) < 1)

@@ -154,7 +154,7 @@ static void roll_back(struct vm_repr *repr, u32 queue, int error)
 		repr->stale = true;
 }
 
-/* Departures step averages where some queue asks for it: switched on before the first such queue, off behind the last. */
+/* Departures step averages where some queue asks for it: switched on before the first such queue, off after the last. */
 static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner owner)
 {
 	struct vm_queue_slot *slot = &repr->slots[queue];
@@ -304,7 +304,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 	return vm_repr_end(repr, replace_queue(repr, queue, &settings, owner), why);
 }
 
-/* What a build of so many bits at 250 MHz can send: the Ethernet rate below it. */
+/* The rate of a build with this data width at 250 MHz: the Ethernet rate below it. */
 static u64 line_rate_of(u32 data_bits)
 {
 	if (data_bits < 128)
@@ -342,7 +342,7 @@ int vm_repr_write_settings_locked(struct vm_repr *repr)
 	return error;
 }
 
-/* Seeds are the lane's, and empty its flow table: once for all egresses. */
+/* Seeds belong to the lane, and seeding empties its flow table: once for all egresses. */
 int vm_repr_write_all_locked(struct vm_repr *repr)
 {
 	const int error = vm_repr_write_settings_locked(repr);

@@ -3,7 +3,7 @@
 #include "vm_core.h"
 #include "vm_regs.h"
 
-/* A register that holds a random number while nobody resets the lane. */
+/* A register that holds a random number until the lane is reset. */
 #define SEEDED VM_REG_MARK_SEED(3)
 
 static int check_owner(enum vm_owner owner, enum vm_owner by, const char *what, struct vm_why *why)

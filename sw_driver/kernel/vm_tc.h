@@ -87,7 +87,7 @@ struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr);
 int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 /* Takes a qdisc and all below it out of the tree, and programs the lane. */
 void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
-/* The child at a class has become another one. */
+/* The child of a class has been replaced. */
 int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle);
 
 /* vm_tc_settings.c */
