@@ -10,7 +10,7 @@
 namespace vermilion {
 
 constexpr u64 RestCycles = 4;                // not busy for so long before time jumps
-constexpr std::size_t WaitingFrames = 4096;  // on one input; then no more are read
+constexpr std::size_t WaitingFrames = 4096;  // on one input; the driver then reads no more
 
 constexpr u64 LostCycles = 1;  // from a frame's last beat to the news that it was left out: Ingress.scala, LostLatency
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* A card: finding its lanes, registering what stands for them, and what happens when it goes or is reset. */
+/* A card: finds its lanes, registers their interfaces, and handles its removal or reset. */
 #include <linux/delay.h>
 #include <linux/pm.h>
 #include <linux/rtnetlink.h>

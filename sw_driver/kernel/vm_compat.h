@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What differs between the kernels that this driver is built for, 6.1 to 6.12; nothing else asks for a version. */
+/* What differs between the kernels that this driver is built for, 6.1 to 6.12; no other file tests the version. */
 #ifndef VM_COMPAT_H
 #define VM_COMPAT_H
 

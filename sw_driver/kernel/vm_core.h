@@ -247,11 +247,11 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
  * @repr: the lane
  * @queue: its queue
  * @settings: all of them; start from vm_repr_get_queue()
- * @by: who asks, VM_OWNER_TC or VM_OWNER_NETLINK; he owns the queue from then on, but for netlink where what tc has words for
+ * @by: the interface that asks, VM_OWNER_TC or VM_OWNER_NETLINK; he owns the queue from then on, but for netlink where what tc has words for
  *	stays as it was
  * @why: see above
  *
- * Checks (vm_queue_check()), converts, writes and reads back through the library. Behind an error the queue runs as before and
+ * Checks (vm_queue_check()), converts, writes and reads back through the library. After an error the queue runs as before and
  * so does the software copy says.
  *
  * Return: -EINVAL illegal settings, -ENOENT no such queue, -EBUSY owned by the other side, -EOPNOTSUPP not in this build,
@@ -341,7 +341,7 @@ void vm_app_restore(struct vm_card *card);
 int vm_tc_init(struct vm_repr *repr);
 void vm_tc_exit(struct vm_repr *repr);
 int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_data);
-/* Behind a reset, in which the kernel's qdiscs could come and go unheard: all of the lane as the tree has it. Under RTNL. */
+/* After a reset, in which the driver missed changes of the kernel's qdiscs: all of the lane as the tree has it. Under RTNL. */
 void vm_tc_restore(struct vm_repr *repr);
 /* Whether any qdisc is offloaded. */
 bool vm_tc_active(struct vm_repr *repr);

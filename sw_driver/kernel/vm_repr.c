@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* A lane's queues: reading, replacing and giving back their settings, and what becomes of errors. */
+/* A lane's queues: reads, replaces and gives back their settings, and reports errors. */
 #include <linux/random.h>
 #include <linux/slab.h>
 

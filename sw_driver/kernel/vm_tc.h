@@ -82,7 +82,7 @@ struct vm_tc_qdisc *vm_tc_leaf(struct vm_repr *repr, u32 queue);
 struct vm_tc_qdisc *vm_tc_shaper(struct vm_repr *repr, u32 queue);
 struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr);
 /* Puts a qdisc with new parameters into the tree and programs the lane; the one with this handle, or at this place, makes room
- * for it. Behind an error there is none at this place.
+ * for it. After an error there is none at this place.
  */
 int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 /* Takes a qdisc and all below it out of the tree, and programs the lane. */

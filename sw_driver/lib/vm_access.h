@@ -36,7 +36,7 @@ enum vm_error {
 	VM_ERROR_VICTIMS,  /* the build cannot search this queue for the nearest packet */
 	VM_ERROR_POOL,	   /* the build is older than the pool of cells: minor version 3 of the registers */
 	VM_ERROR_READBACK, /* a register does not hold what was written; `vm_lane.at` is its address */
-	VM_ERROR_MIXED,	   /* the window is another queue's: somebody else took a snapshot */
+	VM_ERROR_MIXED,	   /* the window holds another queue: another program took a snapshot */
 	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane has stopped until it is reset */
 	VM_ERROR_EGRESS,   /* the build does not have this egress */
 	VM_ERROR_FLUSH,	   /* the build is older than the flush: minor version 4 of the registers */
