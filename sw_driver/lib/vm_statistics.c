@@ -91,7 +91,7 @@ static void settle(struct reader *reader)
 /* Takes a snapshot of a queue into the window. */
 static void snapshot(struct reader *reader, u32 queue)
 {
-	settle(reader); /* a snapshot that an earlier driver began would replace ours */
+	settle(reader); /* the lane ignores ours while one of an earlier driver is pending */
 	if (reader->error)
 		return;
 	vm_lane_write(reader->lane, VM_REG_QUEUE_SELECT, reader->lane->first + queue);
