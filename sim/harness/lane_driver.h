@@ -2,10 +2,10 @@
 // streams at the lane's ports: an input that cannot be stalled is always ready; an output beat has no gaps in keep, all its bytes unless it is
 // the frame's last, and at least one; no frame comes out with `bad`; a paused egress sends no packet; the lane does not hang.
 //
-// Lane time advances by 4 ns per cycle. Where the lane is not busy and no beat is stalled, time jumps to the next frame or the lane's `wake`, whichever
+// Lane time advances by 4 ns per cycle. Where the lane is not busy and no frame waits at an input, time jumps to the next frame or the lane's `wake`, whichever
 // is earlier, on the 4 ns grid; the cycle count does not jump. So nothing happens at another time than without the jump.
 //
-// A frame takes the input that its two MAC addresses choose, so all frames between two hosts keep their order. It starts in the first
+// A frame takes the input that its two MAC addresses choose, so all frames between two MAC addresses keep their order. It starts in the first
 // cycle at or after its time, or after the previous frame of that input.
 #pragma once
 

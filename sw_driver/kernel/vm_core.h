@@ -285,7 +285,7 @@ int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_o
 
 /* A snapshot of the queue, too large for the stack. */
 int vm_repr_statistics(struct vm_repr *repr, u32 queue, struct vm_statistics *statistics, struct vm_why *why);
-/* Frames that an input dropped whole. */
+/* Frames that an input lost. */
 int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct vm_why *why);
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);

@@ -160,7 +160,7 @@ int vm_lane_flush(struct vm_lane *lane, u32 queue);
 
 /* A snapshot of the queue, and all of the window. */
 int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics);
-/* Frames that an input dropped whole, as of one cycle. */
+/* Frames that an input lost, as of one cycle. */
 int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost);
 
 #endif
