@@ -116,7 +116,7 @@ FAULTS = {
     "the packet before one that goes is not told": ("QueueOrder", r"= rewrites & ~io_unlinksFirst;", r"= 1'h0;"),
     "the packet behind one that goes is not told": (
         "QueueOrder",
-        r"rejoins & ~(\(_behind_T_\d+\[0\]\))",
+        r"rejoins & ~(\(_after_T_\d+\[0\]\))",
         r"rejoins & \1",
     ),
     "the first packet goes, and nobody is first": ("QueueOrder", r"= rewrites & io_unlinksFirst;", r"= 1'h0;"),
@@ -144,7 +144,7 @@ FAULTS = {
     ),
     "a list that is emptied while it grows is lost": (
         "DistanceLists",
-        r"(leftWith_0_valid =\s+)io_push_valid",
+        r"(remainingWith_0_valid =\s+)io_push_valid",
         r"\1 1'h0 & io_push_valid",
     ),
     "the second list is never asked": ("DistanceLists", r"& io_wants_1", "& 1'h0"),
@@ -166,12 +166,12 @@ FAULTS = {
     "a cell keeps the link of the packet before": ("DistanceLists", r"io_push_valid & pushed_own;", "1'h0;"),
     "an eviction leaves the bit of a list that it empties": (
         "DistanceLists",
-        r"isVictim & ~\(_left_T_\d+\[\d+\]\) \? popBit",
+        r"isVictim & ~\(_remaining_T_\d+\[\d+\]\) \? popBit",
         r"1'h0 ? popBit",
     ),
     "a new head leaves the bit of a list that it empties": (
         "DistanceLists",
-        r"\(_left_T_\d+\[\d+\] \? 192'h0 : popBit\)",
+        r"\(_remaining_T_\d+\[\d+\] \? 192'h0 : popBit\)",
         r"192'h0",
     ),
     "one place more than there is": ("HeadPlaces", r"!= 3'h4;", "!= 3'h5;"),
@@ -194,7 +194,7 @@ FAULTS = {
         "io_issue",
     ),
     "the window counts who was evicted": ("TailWindow", r"~io_remove\}", "1'h1}"),
-    "an evicted packet leaves its gap": ("TailWindow", r"io_remove\s+& (?=\(?(?:hits|_behindGap))", "1'h0 & "),
+    "an evicted packet leaves its gap": ("TailWindow", r"io_remove\s+& (?=\(?(?:hits|_afterGap))", "1'h0 & "),
     "of equals the newer one is the victim": ("TailWindow", r"(readData\[\d+:\d+\]) <= (?=_s1Word)", r"\1 < "),
     "a new head stays in the window": ("TailWindow", r"REG <= io_newHead;", "REG <= 1'h0;"),
     "the arriving packet's cells are freed twice": ("VictimPipeline", r"evicted \? s5Cell : ", ""),

@@ -34,6 +34,12 @@ EVERY_RUN = ("lost-cell", "order", "bitmap-pop", "places")
 
 
 @pytest.mark.proof
+def test_every_fault_fits_one_place_of_the_search(tmp_path):
+    for fault in prove.FAULTS.values():
+        assert prove.label(prove.system_verilog("red", 4), tmp_path / "labelled", fault)
+
+
+@pytest.mark.proof
 @pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in prove.FAULTS])
 def test_every_kind_of_fault_is_found(fault):
     assert set(FOUND) == set(prove.FAULTS)

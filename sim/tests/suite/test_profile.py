@@ -190,8 +190,8 @@ BROKEN = {
         "curve.min is there twice",
     ),
     "an unknown key of a register": (
-        lambda raw: raw["image"]["curve"].append({"register": "note", "at": 0x28, "widht": 4, "doc": "A note."}),
-        "note has widht; legal are at, count, doc, factor, fields",
+        lambda raw: raw["image"]["curve"].append({"register": "note", "at": 0x28, "widthx": 4, "doc": "A note."}),
+        "note has widthx; legal are at, count, doc, factor, fields",
     ),
     "a register without a form": (
         lambda raw: raw["image"]["curve"].append({"register": "note", "at": 0x28, "doc": "A note."}),

@@ -35,14 +35,14 @@ QUEUES = {
     "forwarding": Fault(
         "the newest packet of the clock before is not seen",
         "QueueManager",
-        r"e1Newest_hit_lastEnable\s+&",
-        "1'h0 &",
+        r"(e1Newest =\s+)io_newestServed_0_hit_lastEnable",
+        r"\1 1'h0",
     ),
     "never-idle": Fault(
         "a queue never becomes idle", "QueueManager", r"becomesIdle <= [^;]*& ~follows;", "becomesIdle <= 1'h0;"
     ),
-    "refill": Fault(
-        "a refill is not told",
+    "reactivation": Fault(
+        "a reactivation is not reported",
         "QueueManager",
         r"io_reactivated_valid = t1Emptied & t1Followed",
         "io_reactivated_valid = 1'h0",
@@ -186,7 +186,7 @@ SCHEDULER = {
         "assign io_coming_covered = 1'h1;",
     ),
     "list": Fault(
-        "the second packet of another list counts as that of the list which is served",
+        "the successor of another list is taken as that of the list that is served",
         "SuccessorPrefetch",
         r"\(io_same \| alone\)",
         "1'h1",
@@ -212,7 +212,7 @@ SCHEDULER_LATER = {
     "third": Fault(
         "of a queue that comes first with three packets the newest counts as its second",
         "SuccessorPrefetch",
-        r"& io_arrived_bits_newestBefore == io_arrived_bits_packet_cell",
+        r"& io_arrived_bits_newestBefore == io_arrived_bits_packet_name",
         "",
     ),
 }

@@ -70,13 +70,13 @@ FAULTS = {
     "bitmap-pop": Fault(
         "an eviction that empties a list leaves its bit",
         "DistanceLists",
-        r"isVictim & ~\(_left_T_\d+\[\d+\]\) \? popBit",
+        r"isVictim & ~\(_remaining_T_\d+\[\d+\]\) \? popBit",
         "1'h0 ? popBit",
     ),
     "bitmap-head": Fault(
         "a new head that empties a list leaves its bit",
         "DistanceLists",
-        r"\(_left_T_\d+\[\d+\] \? 12'h0 : popBit\)",
+        r"\(_remaining_T_\d+\[\d+\] \? 12'h0 : popBit\)",
         "12'h0",
     ),
     "list-head": Fault(
