@@ -53,7 +53,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler", "list"): ("a successor is known of a queue that holds one packet", 6),
     ("scheduler-flush", "sent"): ("a packet is discarded that is not flushed, or the reverse", 6),
     ("scheduler-flush", "kept"): ("the cells of a discarded packet do not come back, or come twice", 7),
-    ("scheduler-later", "third"): ("another packet is taken as the successor", 11),
+    ("scheduler-later", "third"): ("another packet is taken as the successor", 8),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),
     ("counters", "forwarding"): ("a count is lost or doubled, or a snapshot is not as of one clock", 4),

@@ -210,7 +210,7 @@ SCHEDULER_FLUSH = {
 
 SCHEDULER_LATER = {
     "third": Fault(
-        "of a queue that comes first with three packets the newest counts as its second",
+        "of a queue that becomes first with three packets the newest is taken as its successor",
         "SuccessorPrefetch",
         r"& io_arrived_bits_newestBefore == io_arrived_bits_packet_name",
         "",
