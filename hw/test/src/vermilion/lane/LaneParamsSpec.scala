@@ -90,7 +90,7 @@ class LaneParamsSpec extends AnyFunSuite {
 
   test("a block that is asked for what does not fit refuses it with the value") {
     val wide = UInt(8.W)
-    assert(refusal(Delay(wide, -1)).endsWith("clocks is -1; legal are 0 and more"))
+    assert(refusal(Delay(wide, -1)).endsWith("cycles is -1; legal are 0 and more"))
     assert(refusal(Arithmetic.saturateAt(wide, 16, 4)).endsWith("limit 16 does not fit 4 bits"))
     assert(refusal(Arithmetic.reached(wide, UInt(5.W))).endsWith("widths are 8 and 5; they must be the same"))
     assert(
