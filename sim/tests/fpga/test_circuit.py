@@ -72,6 +72,7 @@ def test_comments_layout_and_modules_that_are_not_used_do_not_count(tmp_path):
         ("_stage_out + ", "_stage_out - "),
         ("Stage stage", "Other stage"),
         ("posedge", "negedge"),
+        ("  assign z", "  FDRE cell_0 (.D (a), .Q (z));\n  assign z"),
     ],
 )
 def test_another_circuit_has_another_digest(tmp_path, old, new):
@@ -82,3 +83,13 @@ def test_another_circuit_has_another_digest(tmp_path, old, new):
 def test_a_change_below_the_top_counts(tmp_path):
     assert digest(tmp_path, stage=STAGE.replace("in - other", "other - in")) != digest(tmp_path)
     assert digest(tmp_path, stage=STAGE.replace("input [3:0] in, other", "input [3:0] other, in")) != digest(tmp_path)
+
+
+@pytest.mark.parametrize("instance", ["{} flop (.D (a), .Q (z));", "{} #(.INIT (1'h0)) flop (.D (a), .Q (z));"])
+def test_a_module_without_a_file_counts_by_its_name_and_its_instance_does_not(tmp_path, instance):
+    def made(module, name="flop"):
+        return digest(
+            tmp_path, TOP.replace("  assign z", instance.format(module).replace("flop", name) + "\n  assign z")
+        )
+
+    assert made("FDRE") != made("FDCE") and made("FDRE") == made("FDRE", "other")

@@ -215,7 +215,11 @@ BROKEN = {
     ),
     "an unknown group": (
         lambda raw: raw["image"]["queue"].append({"group": "notes", "at": 0x500, "doc": "Notes."}),
-        "queue.notes is no group; legal are curve, colour, marker, queue",
+        "queue.notes is no group above it; legal are curve, colour, marker",
+    ),
+    "a group in itself": (
+        lambda raw: raw["image"]["curve"].append({"group": "curve", "at": 0x40, "doc": "A curve."}),
+        "curve.curve is no group above it; legal are none",
     ),
 }
 

@@ -21,18 +21,20 @@ def size(found: Profile, each: Word | Group) -> int:
 
 
 def check_image(found: Profile) -> None:
-    """No two registers of a group have an address in common."""
+    """A group holds groups above it in the file alone, and no two registers of a group have an address in common."""
+    above: list[str] = []
     for name, parts in found.image.items():
         taken: dict[int, str] = {}
         for each in parts:
             here = each.group if isinstance(each, Group) else each.name
-            if isinstance(each, Group) and each.group not in found.image:
-                refuse(f"{name}.{here}", f"is no group; legal are {', '.join(found.image)}")
+            if isinstance(each, Group) and each.group not in above:
+                refuse(f"{name}.{here}", f"is no group above it; legal are {', '.join(above) or 'none'}")
             for i in range(each.count):
                 for at in range(each.at + i * each.stride, each.at + i * each.stride + size(found, each), 4):
                     if at in taken:
                         refuse(f"{name}.{here}", f"is at offset {at:#x}, where {taken[at]} is")
                     taken[at] = here
+        above.append(name)
 
 
 def check_settings(found: Profile) -> None:

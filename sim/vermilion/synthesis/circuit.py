@@ -25,10 +25,14 @@ def tokens(text: str) -> list[str]:
     return TOKEN.findall(COMMENT.sub(lambda m: m[0] if m[0].startswith("(*") else " ", text))
 
 
+def is_name(token: str) -> bool:
+    return bool(NAME.fullmatch(token)) and token not in KEYWORDS and not token.startswith(".")
+
+
 def names(of: list[str]) -> list[str]:
     """The names of a module's head, that is its ports in their order."""
     head = of[: of.index(";")]
-    return [token for token in head[2:] if NAME.fullmatch(token) and token not in KEYWORDS]
+    return [token for token in head[2:] if is_name(token)]
 
 
 def digest(folder: Path, top: str) -> str:
@@ -55,7 +59,7 @@ def numbered(of: list[str], ports: dict, order: dict, waiting: list[str]):
     """The tokens of a module with numbers in place of names. Modules that it uses first are added to `order` and `waiting`."""
     local: dict[str, int] = {}
     instance: dict[str, int] | None = None  # ports of the module whose instance is connected
-    for token in of:
+    for token, following in zip(of, [*of[1:], ""], strict=True):
         if token in ports:
             if token not in order:
                 order[token] = len(order)
@@ -64,7 +68,9 @@ def numbered(of: list[str], ports: dict, order: dict, waiting: list[str]):
             yield f"module {order[token]}"
         elif token.startswith(".") and instance is not None:
             yield f"port {instance.get(token[1:], token)}"
-        elif NAME.fullmatch(token) and token not in KEYWORDS and not token.startswith("."):
+        elif is_name(token) and (following == "#" or is_name(following)):  # an instance of a module without a file
+            yield token
+        elif is_name(token):
             yield f"name {local.setdefault(token, len(local))}"
         else:
             instance = None if token == ";" else instance
