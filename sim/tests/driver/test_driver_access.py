@@ -9,6 +9,7 @@ from ctypes import byref
 
 import pytest
 
+from support import harness_access
 from support.random_settings import random_file
 from support.register_file import ALL_ONES, Card, Lane, address, by_address, lane_map
 from vermilion.configuration import config, config_file
@@ -21,33 +22,15 @@ RUN = library()
 
 
 @pytest.fixture(scope="session")
-def harness_program(tmp_path_factory):
-    """The harness's register access in C++, without the Verilated lane."""
-    program = tmp_path_factory.mktemp("harness") / "register_writes"
-    model = [f"model/{name}.cpp" for name in ("config_json", "image_reader", "random")]
-    sources = ["sim/" + name for name in ("tests/driver/register_writes.cpp", "harness/control_access.cpp", *model)]
-    command = ["g++", *build.CXX_FLAGS, "-ffunction-sections", "-Wl,--gc-sections", *build.MODEL_FLAGS]
-    command += ["-Isim/harness", "-o", program, *sources, build.driver_library()]
-    subprocess.run(command, check=True, cwd=build.ROOT)
-    return program
-
-
-@pytest.fixture(scope="session")
-def harness(harness_program):
+def harness(tmp_path_factory):
     """The harness's own register writes of a record."""
+    program = harness_access.program(tmp_path_factory.mktemp("harness"))
 
     def writes(record):
-        text = subprocess.run(
-            [harness_program], input=json.dumps(record), capture_output=True, text=True, check=True
-        ).stdout
+        text = subprocess.run([program], input=json.dumps(record), capture_output=True, text=True, check=True).stdout
         return [tuple(map(int, line.split())) for line in text.splitlines()]
 
     return writes
-
-
-def test_a_snapshot_that_never_ends_is_an_error(harness_program):
-    done = subprocess.run([harness_program, "--stuck"], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "the snapshot of queue 3 does not end\n")
 
 
 def after(writes, **shape):
