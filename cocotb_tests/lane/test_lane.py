@@ -6,7 +6,7 @@ from bench.build import run
 from support.nightly import nightly
 
 
-@pytest.mark.parametrize("preset", ["lab-few-cells", nightly("nic100g-few-cells"), nightly("egresses-few-cells")])
+@pytest.mark.parametrize("preset", [*map(nightly, ("lab-few-cells", "nic100g-few-cells", "egresses-few-cells"))])
 def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
 

@@ -6,6 +6,7 @@ import pytest
 
 from bench.build import WORK, emit, run
 from blocks.protect.upset_rams import FAULTS, opened, paths
+from support.nightly import nightly
 
 LAB, NIC = "lab-protected-few-cells", "nic100g-protected-few-cells"
 
@@ -20,7 +21,7 @@ def upsets(preset: str, plusargs: tuple = (), **environment: str):
     run("LaneCore", "blocks.protect.upsets_bench", folder=lane(preset), plusargs=plusargs, PATHS=where, **environment)
 
 
-@pytest.mark.parametrize("preset", [LAB, NIC])
+@pytest.mark.parametrize("preset", [LAB, nightly(NIC)])
 def test_a_thousand_upsets_of_every_protected_memory_are_noticed_and_harm_nothing(preset):
     upsets(preset)
 

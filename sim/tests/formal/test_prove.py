@@ -23,7 +23,7 @@ FOUND = {  # property and clock, the first in which the fault can show
 
 @pytest.mark.proof
 @pytest.mark.parametrize(
-    "form, depth", [nightly("red", 13), nightly("red", 16), ("tail", 13), ("mixed", 11), nightly("mixed", 12)]
+    "form, depth", [nightly("red", 13), nightly("red", 16), nightly("tail", 13), ("mixed", 11), nightly("mixed", 12)]
 )  # a packet can be evicted in clock 11, told in 12
 def test_no_cell_is_lost_or_doubled_and_order_lists_and_bitmap_are_kept(form, depth):
     assert prove.prove(form, 4, depth) == prove.Result(None, depth)

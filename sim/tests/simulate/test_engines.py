@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import random
 
 import pytest
@@ -93,15 +94,22 @@ def test_both_engines_are_one_on_real_traffic(tmp_path, name, speed):
 
 
 WIRE = ("--rate", 15_000_000_000)
+CONFIGS = {"open": OPEN, "shaped": SHAPED, "alone": ALONE}
+PACES = {"slow": ("--speed", 1), "at-wire-rate": WIRE, "two-inputs-at-wire-rate": ("--preset", "nic10g", *WIRE)}
+PAIRS = list(itertools.product(CONFIGS, PACES))
+# Each configuration and each pace once or more.
+EVERY_RUN = [
+    ("open", "at-wire-rate"),
+    ("open", "two-inputs-at-wire-rate"),
+    ("shaped", "slow"),
+    ("shaped", "two-inputs-at-wire-rate"),
+    ("alone", "at-wire-rate"),
+]
 
 
-@pytest.mark.parametrize(
-    "pace",
-    [("--speed", 1), WIRE, ("--preset", "nic10g", *WIRE)],
-    ids=["slow", "at-wire-rate", "two-inputs-at-wire-rate"],
-)
-@pytest.mark.parametrize("config", [OPEN, SHAPED, ALONE], ids=["open", "shaped", "alone"])
+@pytest.mark.parametrize("config, pace", [pair if pair in EVERY_RUN else nightly(*pair) for pair in PAIRS])
 def test_both_engines_are_one_under_other_configurations(tmp_path, config, pace):
+    config, pace = CONFIGS[config], PACES[pace]
     file = tmp_path / "config.toml"
     file.write_text(config)
     at_wire_rate, refreshed = "--rate" in pace, config == OPEN

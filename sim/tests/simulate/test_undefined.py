@@ -29,7 +29,7 @@ def drawn(tmp_path, preset, seed, frames=FRAMES):
 
 
 @pytest.mark.parametrize(
-    "preset, variant", [nightly("lab", ""), ("lab-128-queues", "undefined"), nightly("nic10g-all", "")]
+    "preset, variant", [nightly("lab", ""), nightly("lab-128-queues", "undefined"), nightly("nic10g-all", "")]
 )
 def test_power_up_state_does_not_matter(tmp_path, preset, variant):
     """Ten seeds of random state, with resets of 1 to 8 clocks: outputs equal those of a run that begins with zeros.

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from support.nightly import nightly
 from support.runs import SHIPPED, check, run, same, total, vermilion
 from support.victims import CONFIG, TAILED, check_tail_drops, traffic
 
@@ -14,8 +15,8 @@ from support.victims import CONFIG, TAILED, check_tail_drops, traffic
     "seed, longest, rate, pace",
     [
         (1, 1400, "2Gbit", ("--speed", 1)),
-        (2, 1400, "7Gbit", ("--rate", 15_000_000_000)),
-        (3, 40, "150Mbit", ("--speed", 1)),
+        nightly(2, 1400, "7Gbit", ("--rate", 15_000_000_000)),
+        nightly(3, 40, "150Mbit", ("--speed", 1)),
         (4, 40, "7Gbit", ("--rate", 15_000_000_000)),
     ],
     ids=["mixed", "mixed-at-wire-rate", "short", "short-at-wire-rate"],

@@ -99,7 +99,7 @@ def replaced(root):
     return root
 
 
-@pytest.mark.parametrize("change", [replaced, nightly(changed)])
+@pytest.mark.parametrize("change", [nightly(replaced), nightly(changed)])
 def test_a_copy_and_this_checkout_are_used_at_once(tmp_path, change):
     """The copy has other sources: it compiles them with Mill, asks a JVM for the SystemVerilog and runs the RTL. This one, which other tests use at
     the same time, runs the RTL. No state names or holds anything of the other. The nightly form compiles and elaborates the whole generator.
