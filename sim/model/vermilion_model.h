@@ -86,6 +86,16 @@ uint32_t vm_checksum(uint32_t checksum, uint32_t before, uint32_t after);
 void vm_random_seed(uint64_t seed, uint32_t words[4]);
 int vm_random_draw(uint32_t words[4], uint32_t *draw);
 
+/* CoDel, codel.h. `ds_field` 256: not IP. The result: 0 pass, 1 mark, 2 drop. */
+typedef struct {
+  uint32_t target, interval, ce_threshold, mtu, ecn, ce_mask, ce_selector;
+} VmCodelSettings;
+typedef struct {
+  uint32_t phase, is_above, may_drop_at, drop_next, count, last_count, inv_sqrt, step;
+} VmCodelState;
+uint32_t vm_codel_head(VmCodelState *state, const VmCodelSettings *settings, uint32_t now, uint32_t enqueued,
+                       uint32_t ds_field, uint32_t backlog, uint32_t settled);
+
 /* The flow markers, flow_marker.h, one packet per step. NULL: `flows` is not a power of two from 256 to 65536, or the
  * seed (the state of the random source, not the host's seed) is all 0. -1: the queue is 2^15 or more, or the kind is
  * above 3. */

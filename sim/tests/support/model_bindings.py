@@ -102,6 +102,12 @@ Counters = record(
     victim_marked_packets=u64,
     victim_marked_bytes=u64,
 )
+CodelSettings = record(
+    "CodelSettings", **dict.fromkeys("target interval ce_threshold mtu ecn ce_mask ce_selector".split(), u32)
+)
+CodelState = record(
+    "CodelState", **dict.fromkeys("phase is_above may_drop_at drop_next count last_count inv_sqrt step".split(), u32)
+)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
 P = c_void_p
@@ -132,6 +138,7 @@ SIGNATURES = {
     "vm_average_age": (u64, [u64, u64, POINTER(Queue), u32, POINTER(u64)]),
     "vm_average_aged": (c_int, [P, u32, u32, u32, u64, POINTER(u64)]),
     "vm_age_rom": (u32, [u32]),
+    "vm_codel_head": (u32, [POINTER(CodelState), POINTER(CodelSettings), u32, u32, u32, u32, u32]),
     "vm_curve_probability": (u64, [POINTER(Curve), u64, u32, POINTER(u32)]),
     "vm_size_ratio": (u32, [u32, Scaled]),
     "vm_spacing_step": (u32, [POINTER(u64), POINTER(u32), POINTER(u32), u32, u64, u32]),

@@ -14,7 +14,7 @@ from vermilion.guests import guest
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
 
-from . import dpdk, floyd, lanes, linux, ns2, ns3
+from . import departure, dpdk, floyd, lanes, linux, ns2, ns3
 from .rows import Finding, figure
 
 PAGE = build.ROOT / "docs" / "results" / "oracles.md"
@@ -33,6 +33,20 @@ WEIGHT = "each weight's mantissa is wrong by one unit"
 ORACLES = {
     floyd.NAME: Oracle(floyd.SUMMARY, floyd.run, floyd.fault, WEIGHT),
     linux.NAME: Oracle("Linux's include/net/red.h in user space", linux.run, linux.fault, WEIGHT, (linux.program,)),
+    departure.CODEL: Oracle(
+        "Linux's include/net/codel_impl.h in user space",
+        departure.run_codel,
+        departure.fault,
+        "the interval is too long by 1,024 ns",
+        (departure.codel_program, departure.ours),
+    ),
+    departure.PIE: Oracle(
+        "Linux's net/sched/sch_pie.c in user space",
+        departure.run_pie,
+        departure.fault,
+        "alpha is too large by 2^-20",
+        (departure.pie_program, departure.ours),
+    ),
     "dpdk-meter": Oracle(
         "DPDK's srTCM and trTCM, rte_meter",
         dpdk.run_meter,
@@ -136,7 +150,7 @@ HEAD = """# The model compared with other implementations
 `./vermilion oracle --publish` makes this page and the same as data, [oracles.json](oracles.json).
 The bit-exact model of the lane and another implementation process the same packets. We call the other implementation an oracle.
 An unexplained difference would be an error in the model, and so in the hardware, which must equal the model. The RTL itself takes no part here: other tests compare it with the model.
-The model's register values come from a configuration file, through the same quantiser that users run.
+The model's register values come from a configuration file, through the same quantiser that users run. The models of CoDel and PIE are compared by themselves: no queue uses them yet.
 
 * Each tolerance is derived from number formats, from rules of both sides, or from statistics. No tolerance was fitted to a result.
 * *samples*: packets, drops, cases or, of ns-2, figures of a simulation. *worst*: the largest difference found.
@@ -157,6 +171,9 @@ After five of them the idle spells are below 2^-10 halvings, and it drops every 
 * **Exact arithmetic**: averages equal those of Floyd 1993 with ns-2's step, within the rounding of the model. This holds at no more than one decision in six cycles, for the backlogs and
   departure times that the model reports. Drop probabilities and gaps between drops agree, too. `sim/tests/oracle/test_oracle_lookahead.py` compares decisions that are closer with the rule that the lane documents for them.
 * **Linux** supports only weights of 2^-n. It decays an idle average later than the lane. It subtracts at most one half, linearly in the idle time, and after longer times it only halves ([the driver's page](../driver.md#where-an-offloaded-red-differs-from-the-kernels)).
+* **Linux's CoDel and PIE** decide as the model does, with the same state bit by bit. Both sides have the same port and packets (`sim/oracles/port.h`). In two points the model follows RFC 8033 instead:
+  Linux lets PIE's probability grow beyond 1, and an early mark at an accumulated probability of 8.5 or more does not reset it. Every packet is then marked until one is dropped or the probability is 0.
+  For the comparison these two are corrected on Linux's side, and delays are limited to 4.29 s. The last lines of the oracle count the cases in which Linux differs without this.
 * **DPDK**: the model's srTCM and trTCM colour every packet as RFC 2697 and RFC 2698 do. DPDK adds tokens in quanta, so it colours 0.8 % (srTCM) or 2.8 % (trTCM) of the packets differently.
   Its RED has half the drop probability of Floyd 1993 and never drops at an empty queue. It draws one random number per drop, so its mean gaps are 6 to 13 % longer.
 * **ns-2** loses less yellow than the lane on the traffic of paper P2: 1.1 points in table 2, 1.8 to 2.2 in tables 3 and 4. ns-2 has four rules of its own (`sim/vermilion/oracle/dsred.py`).

@@ -1,7 +1,8 @@
 """Linux's `include/net/red.h`, compiled in user space, beside the model.
 
 The header comes from Debian's linux-source package, unpacked into `.vermilion` (sim/oracles/linux). The model decides; Linux's RED sees the same queue at
-the same times, and where the queue was empty, since when. Weights are powers of two here, as Linux has no others.
+the same times, and where the queue was empty, since when. Weights are powers of two here, as Linux has no others. departure.py uses the same sources for
+CoDel and PIE.
 """
 
 import math
@@ -21,7 +22,15 @@ from .rows import Finding, Row
 
 NAME = "linux-red"
 PACKAGE = "linux-source-6.1"
-WANTED = ("include/net/red.h", "include/linux/reciprocal_div.h", "lib/math/reciprocal_div.c")
+WANTED = (
+    "include/net/red.h",
+    "include/net/codel.h",
+    "include/net/codel_impl.h",
+    "include/net/pie.h",
+    "net/sched/sch_pie.c",
+    "include/linux/reciprocal_div.h",
+    "lib/math/reciprocal_div.c",
+)
 SOURCES = build.ROOT / "sim" / "oracles" / "linux"
 MOST = 2**32 - 1
 SEED = 20232
@@ -43,7 +52,7 @@ def sources(say=build.quiet) -> Path:
         (root / "version").write_text(version)
         empty(root)
 
-    return once("oracle-linux", make, say)
+    return once("linux-source", make, say)
 
 
 def empty(root: Path):
@@ -56,17 +65,24 @@ def empty(root: Path):
             path.touch()
 
 
-def program(say=build.quiet) -> tuple[Path, str]:
-    """The program of sim/oracles/linux, and the version of Linux."""
+def compiled(name: str, files: list, words: list, say) -> Path:
+    """A program of `files` and of the kernel's sources. `words` are of its command."""
     root = sources(lambda text: say(text, "fetching", "fetched"))
-    version, made = (root / "version").read_text(), build.BUILD / "oracle-linux"
-    own = build.files("sim/oracles/linux", "*.c", "*.h")
+    version, made = (root / "version").read_text(), build.BUILD / name
+    own = build.files("sim/oracles/linux", "*.c", "*.h") + build.files("sim/oracles", "*.h")
     command = ["gcc", "-O2", "-std=gnu11", "-w", "-include", SOURCES / "kernel.h", "-isystem", root / "include"]
-    command += [SOURCES / "red.c", root / "lib/math/reciprocal_div.c", "-lm", "-o", made]
-    with build.locked(f"{made.name}.lock"):
-        action = lambda: build.run(command, build.BUILD / "oracle-linux.log")
-        build.step(made, build.digest(own, version, *command), say, "Linux's RED", action)
-    return made, version
+    command += [*words, *files, "-o", made]
+    with build.locked(f"{name}.lock"):
+        action = lambda: build.run(command, build.BUILD / f"{name}.log")
+        build.step(made, build.digest(own, version, *command), say, "Linux's code", action)
+    return made
+
+
+def program(say=build.quiet) -> tuple[Path, str]:
+    """The program that runs Linux's RED, and the version of Linux."""
+    root = sources(say)
+    files = [SOURCES / "red.c", root / "lib/math/reciprocal_div.c", "-lm"]
+    return compiled("oracle-linux", files, [], say), (root / "version").read_text()
 
 
 class Red:

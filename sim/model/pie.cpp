@@ -1,0 +1,70 @@
+#include "pie.h"
+
+#include <algorithm>
+
+namespace vermilion {
+
+namespace {
+
+constexpr u64 Percent = PieProbMax / 100;
+
+// How far alpha and beta are scaled down: by 2 below 0.1, and by 4 more below each of 0.01 to 0.000001.
+int scaledBy(u64 prob) {
+  if (prob >= PieProbMax / 10) return 0;
+  int shift = 1;
+  for (u64 power = 100; power <= 1'000'000 && prob < PieProbMax / power; power *= 10) shift += 2;
+  return shift;
+}
+
+}  // namespace
+
+PieState pieBegin(const PieSettings& settings) {
+  PieState s;
+  s.burstLeft = settings.burst;
+  return s;
+}
+
+ArrivalVerdict pieArrives(PieState& s, const PieSettings& settings, u32 backlog, u32 lenBytes, bool ect, u64 draw) {
+  if (s.burstLeft > 0) return ArrivalVerdict::Pass;
+  if (s.delay < settings.target / 2 && s.prob < PieProbMax / 5) return ArrivalVerdict::Pass;
+  if (backlog < 2 * u64{settings.mtu}) return ArrivalVerdict::Pass;
+  const bool shorter = settings.byteMode && lenBytes <= settings.mtu;
+  const u64 prob = shorter ? lenBytes * (s.prob / settings.mtu) : s.prob;
+  s.accumulated = prob == 0 ? 0 : s.accumulated + prob;
+  if (s.accumulated < 85 * Percent) return ArrivalVerdict::Pass;
+  if (s.accumulated < PieProbMax / 2 * 17 && draw >= prob) return ArrivalVerdict::Pass;
+  s.accumulated = 0;
+  return settings.ecn && ect && s.prob <= PieProbMax / 10 ? ArrivalVerdict::Mark : ArrivalVerdict::Drop;
+}
+
+void pieLost(PieState& s) {
+  s.accumulated = 0;
+}
+
+void pieDeparts(PieState& s, u64 now, u64 enqueued, u32 backlog) {
+  s.delay = backlog == 0 ? 0 : saturate(now - enqueued, PieDelayBits);
+  const u64 since = s.hasDeparted ? now - s.departed : 0;
+  s.departed = now;
+  s.hasDeparted = true;
+  s.burstLeft -= std::min(since, s.burstLeft);
+}
+
+void pieUpdate(PieState& s, const PieSettings& settings, u32 backlog) {
+  const int shift = scaledBy(s.prob);
+  const i64 beyond = static_cast<i64>(s.delay) - static_cast<i64>(settings.target);
+  const i64 grown = static_cast<i64>(s.delay) - static_cast<i64>(s.delayBefore);
+  i64 delta = static_cast<i64>(settings.alpha >> shift) * beyond + static_cast<i64>(settings.beta >> shift) * grown;
+  if (s.prob >= PieProbMax / 10 && delta > static_cast<i64>(PieProbMax / 50)) delta = 2 * Percent;
+  if (s.delay > PieSteep) delta += PieProbMax / 50;
+  s.prob = saturateSigned(i128{delta} + s.prob, PieProbBits);
+  if (s.delay == 0 && s.delayBefore == 0 && backlog == 0) s.prob -= s.prob / 64;
+  const bool calm = s.delay < settings.target / 2 && s.delayBefore < settings.target / 2 && s.prob == 0;
+  if (calm) {
+    s.accumulated = 0;
+    s.burstLeft = settings.burst;
+    s.hasDeparted = false;
+  }
+  s.delayBefore = s.delay;
+}
+
+}  // namespace vermilion

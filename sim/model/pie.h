@@ -1,0 +1,62 @@
+// PIE (RFC 8033), as Linux has it without its estimator of the departure rate (net/sched/sch_pie.c):
+//
+//   departure   the queue's delay is the sojourn time of the packet that departs, 0 if nothing is queued behind it;
+//               the burst allowance shrinks by the time since the last departure
+//   update      every T_update: p += alpha (delay - target) + beta (delay - delay before), scaled down where p is small
+//   arrival     early, by chance p. The chance is taken only between an accumulated probability of 0.85 and 8.5
+//
+// Formats: p U0.56, 1.0 is ProbMax = 2^56 - 1; the accumulated probability in the same unit; times in units of 64 ns.
+// State and verdicts are those of Linux, but for these differences:
+//   RFC 8033 limits p to 1. Linux does not, so that p can rise to 4 and needs as many updates to come down again.
+//   An early verdict sets the accumulated probability to 0. Linux forgets that where the accumulated probability reaches
+//   8.5 and the packet is marked: it then marks every packet until p is 0 or it drops one.
+//   A sojourn time of more than 2^26 - 1 units (4.29 s) counts as that.
+#pragma once
+
+#include "formats.h"
+
+namespace vermilion {
+
+constexpr int PieProbBits = 56;
+constexpr u64 PieProbMax = maxOf(PieProbBits);
+constexpr int PieTimeShift = 6;          // from ns to the unit of PIE's times
+constexpr int PieDelayBits = 26;         // of a delay
+constexpr u64 PieSecond = 15'625'000;    // units
+constexpr u64 PieSteep = PieSecond / 4;  // 250 ms: with a longer delay p rises by 2 % more
+
+struct PieSettings {
+  u64 target = 0;           // unit: 64 ns
+  u64 burst = 0;            // the burst allowance, unit: 64 ns
+  u64 alpha = 0, beta = 0;  // p for 64 ns of delay, unit 2^-56
+  u32 mtu = 1;              // bytes. Nothing is early while fewer than 2 mtu are queued
+  bool ecn = false;         // mark while p is 0.1 or less
+  bool byteMode = false;    // p is for packets of `mtu` bytes, and less for shorter ones
+};
+
+struct PieState {
+  u64 prob = 0, accumulated = 0;
+  u64 delay = 0, delayBefore = 0;  // of the last departure, and at the last update
+  u64 burstLeft = 0;
+  u64 departed = 0;  // time of the last departure
+  bool hasDeparted = false;
+  bool operator==(const PieState&) const = default;
+};
+
+enum class ArrivalVerdict { Pass, Mark, Drop };
+
+// The state of a queue at its configuration.
+PieState pieBegin(const PieSettings& settings);
+
+// A packet arrives. `backlog`: bytes queued before it. `draw`: 56 random bits.
+ArrivalVerdict pieArrives(PieState& state, const PieSettings& settings, u32 backlog, u32 lenBytes, bool ect, u64 draw);
+
+// A packet is lost for another reason than PIE: the queue's limit.
+void pieLost(PieState& state);
+
+// A packet departs. Times in units of 64 ns; `backlog`: bytes that are queued behind it.
+void pieDeparts(PieState& state, u64 now, u64 enqueued, u32 backlog);
+
+// The update of every T_update. `backlog`: bytes in the queue.
+void pieUpdate(PieState& state, const PieSettings& settings, u32 backlog);
+
+}  // namespace vermilion
