@@ -40,6 +40,8 @@ DESIGNS = {
     "flow-4096": ("FlowMarker", "flow markers, 4,096 flows", True),
     "flow-8192": ("FlowMarker", "flow markers, 8,192 flows, as a card has", False),
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
+    "codel": ("CodelUnit", "CoDel, 16 queues", False),
+    "codel-1024": ("CodelUnit", "CoDel, 1,024 queues", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),

@@ -5,6 +5,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueStateLookup}
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
+import vermilion.departure.CodelUnit
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarkerPorts
 import vermilion.mark.TokenMarker
@@ -17,6 +18,7 @@ import vermilion.victim.{Distance, VictimParams, VictimPipeline}
 object EmitBlock extends Emitter {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
     "TokenMarker" -> (p => new TokenMarker(p)),
+    "CodelUnit" -> (p => new CodelUnit(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),

@@ -1,0 +1,144 @@
+"""Bench of CoDel: every verdict is the model's, at a packet per cycle to one queue and to many, with times that wrap and clocks that are set."""
+
+import os
+import random as randomness
+from collections import Counter
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+
+from bench.wires import Wires
+from support import model_bindings as mb
+
+LATENCY, SETTLES, QUEUES = 3, 16, 16
+WRAP = 2**32
+NOT_IP = 256
+NEVER = 2**31 - 1
+FIELDS = {"target": "target", "interval": "interval", "ce_threshold": "ceThreshold", "mtu": "mtu", "ecn": "ecn"}
+FIELDS |= {"ce_mask": "ceMask", "ce_selector": "ceSelector"}
+PASS, MARK, DROP = range(3)
+BELOW = 0
+
+
+def settings(r):
+    """A CoDel whose interval is some ticks, so that a run of thousands of cycles has many dropping states."""
+    target = r.choice([1, 5, 20, 300])
+    mask, selector = r.choice([(0, 0), (3, 1), (252, 40)])
+    return mb.CodelSettings(
+        target=target, interval=r.choice([2, 30, 400, 5000]), ce_threshold=r.choice([NEVER, 2 * target]),
+        mtu=r.choice([0, 1514]), ecn=r.randrange(2), ce_mask=mask, ce_selector=selector,
+    )  # fmt: skip
+
+
+class Bench:
+    def __init__(self, dut, seed: int):
+        self.dut, self.wires, self.random = dut, Wires(dut), randomness.Random(seed)
+        dut._log.info(f"seed {seed}")
+        self.now = self.random.choice([10**6, WRAP - 20_000])
+        self.configs = [settings(self.random) for _ in range(QUEUES)]
+        self.on = [True] * QUEUES
+        self.states = [mb.CodelState() for _ in range(QUEUES)]
+        self.changed = [-SETTLES] * QUEUES  # the request that changed the count last
+        self.sojourn = [0] * QUEUES
+        self.clock, self.waiting, self.seen, self.queue = 0, [], Counter(), None
+
+    async def start(self):
+        dut = self.dut
+        cocotb.start_soon(Clock(dut.clock, 4, unit="ns").start())
+        dut.io_request_valid.value, dut.reset.value = 0, 1
+        for _ in range(4):
+            await FallingEdge(dut.clock)
+        dut.reset.value = 0
+        while not int(dut.io_ready.value):
+            await FallingEdge(dut.clock)
+
+    async def tick(self, queue=None, ticks: int = 0):
+        """One cycle, with a packet of `queue` or none, and `ticks` of CoDel's clock to the next."""
+        wires = self.wires
+        if self.queue is not None:  # the settings of the request before
+            config = self.configs[self.queue]
+            wires.io_config_on.value = self.on[self.queue]
+            for ours, theirs in FIELDS.items():
+                getattr(wires, f"io_config_{theirs}").value = getattr(config, ours)
+        wires.io_request_valid.value = queue is not None
+        self.queue = queue
+        if queue is not None:
+            self.decide(queue)
+        self.now = (self.now + ticks) % WRAP
+        await FallingEdge(self.dut.clock)
+        self.clock += 1
+        self.check()
+
+    def decide(self, queue):
+        r, wires, config, state = self.random, self.wires, self.configs[queue], self.states[queue]
+        sojourn = self.waits(queue)
+        ds = NOT_IP if r.random() < 0.05 else r.choice([r.randrange(256), 160 | r.randrange(4)])
+        backlog = r.choice([10**6, 10**6, 10**6, config.mtu, config.mtu + 1]) if r.random() < 0.3 else 10**6
+        wires.io_request_bits_queue.value = queue
+        wires.io_request_bits_now.value = self.now
+        wires.io_request_bits_enqueued.value = (self.now - sojourn) % WRAP
+        wires.io_request_bits_dsField.value = ds % 256
+        wires.io_request_bits_isIp.value = ds != NOT_IP
+        wires.io_request_bits_backlog.value = backlog
+        verdict = PASS
+        if self.on[queue]:
+            settled = self.clock - self.changed[queue] >= SETTLES
+            before = state.phase, state.count
+            enqueued = (self.now - sojourn) % WRAP
+            verdict = mb.library().vm_codel_head(
+                mb.byref(state), mb.byref(config), self.now, enqueued, ds, backlog, settled
+            )
+            entered = before[0] == BELOW and state.phase != BELOW
+            if entered or state.count != before[1]:
+                self.changed[queue] = self.clock
+            self.seen[verdict] += 1
+            self.seen["entered at an earlier rate"] += entered and state.count > 1
+            self.seen["entered anew"] += entered and state.count == 1
+            self.seen["left"] += before[0] != BELOW and state.phase == BELOW
+            self.seen["not settled"] += not settled
+        self.waiting.append((self.clock + LATENCY, verdict, f"queue {queue}, {state.phase=}, {state.count=}"))
+
+    def waits(self, queue) -> int:
+        """A sojourn time that stays above the target for long, now and then falls below it, and seldom makes no sense."""
+        r, target = self.random, self.configs[queue].target
+        if r.random() < 0.002:
+            self.sojourn[queue] = r.choice([0, target - 1, target, target + 1, 3 * target])
+        elif self.sojourn[queue] < target and r.random() < 0.02:
+            self.sojourn[queue] = target + r.randrange(3 * target)
+        return r.choice([2**31 - 1, 2**31, 2**31 + 1, WRAP - 1]) if r.random() < 0.0005 else self.sojourn[queue]
+
+    def check(self):
+        if self.waiting and self.waiting[0][0] <= self.clock:
+            _, want, context = self.waiting.pop(0)
+            drop, mark = self.wires.io_drop.value, self.wires.io_mark.value
+            assert (drop, mark) == (want == DROP, want == MARK), f"RTL {drop=} {mark=}, model {want}: {context}"
+        else:
+            assert not self.wires.io_drop.value and not self.wires.io_mark.value, "a verdict on no packet"
+
+
+@cocotb.test()
+async def every_verdict_is_the_models(dut):
+    bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")))
+    await bench.start()
+    r = bench.random
+    paces = [(1.0, 1, 0.05), (1.0, 2, 1), (1.0, 16, 1), (0.3, 3, 3), (0.5, 16, 0.2), (1.0, 1, 8)]
+    for pace, spread, ticks in paces * 3:
+        base = r.randrange(QUEUES)
+        for _ in range(1200):
+            queue = (base + r.randrange(spread)) % QUEUES
+            if r.random() < 0.001:  # behind the packets that are under way
+                for _ in range(3):
+                    await bench.tick()
+                bench.configs[queue], bench.on[queue] = settings(r), r.random() < 0.9
+            step = int(ticks) + (r.random() < ticks % 1)
+            if r.random() < 0.0003:
+                step = r.choice([2**31, WRAP - 10**4, 10**5])
+            await bench.tick(queue if r.random() < pace else None, step)
+    for _ in range(LATENCY + 1):
+        await bench.tick()
+    dut._log.info(f"met: {dict(bench.seen)}")
+    assert not bench.waiting and all(
+        bench.seen[what] > 20
+        for what in (DROP, MARK, "entered at an earlier rate", "entered anew", "left", "not settled")
+    ), bench.seen

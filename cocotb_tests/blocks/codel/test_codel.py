@@ -1,0 +1,38 @@
+"""CoDel against the bit-exact model: every verdict, at a packet per cycle to one queue and to many; and faults that the bench must find."""
+
+import re
+import shutil
+
+import pytest
+
+from bench.build import emit, run
+from support.nightly import nightly
+
+# A fault of each kind: what stands in the SystemVerilog, and what it becomes.
+FAULTS = {
+    "the state of the packet one cycle before is not seen": (r"s1Again = s2Valid &", "s1Again = 1'h0 &"),
+    "a queue counts as settled before its count is written": (r"isSettled = held_changes ==", "isSettled = 1'h1 | held_changes =="),
+    "a state that begins soon looks back 8 intervals": (r"\{c3_interval, 4'h0\}", "{1'h0, c3_interval, 3'h0}"),
+    "a state that begins soon begins with a count of 1": (r"(c5Count <= c4_enters \?) \(c4Soon", r"\1 (1'h0"),
+    "the product y y count is not subtracted from 3": (r"49'h300000000 -", "49'h200000000 -"),
+    "a packet with the mtu behind it may be dropped": (r"s1_backlog > io_config_mtu", "s1_backlog >= io_config_mtu"),
+    "the time of the first packet above the target is lost": (r"if \(held_isAbove\) begin", "if (1'h0) begin"),
+    "a threshold in time marks nothing": (r"wants \? s2Marks : s2OverThreshold", "wants & s2Marks"),
+    "a mark leaves the next drop where it was": (r"wants \? enters \| s2Marks :", "wants ? enters :"),
+}  # fmt: skip
+EVERY_RUN = list(FAULTS)[:3]
+
+
+def test_every_verdict_is_the_models():
+    run("CodelUnit", "blocks.codel.codel_bench", "lab")
+
+
+@pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])
+def test_a_fault_of_each_kind_is_found(fault, tmp_path):
+    folder = shutil.copytree(emit("CodelUnit", "lab"), tmp_path / "sv")
+    source = folder / "CodelUnit.sv"
+    text, times = re.subn(*FAULTS[fault], source.read_text())
+    assert times == 1, "the fault fits no place of the block"
+    source.write_text(text)
+    with pytest.raises((AssertionError, SystemExit)):
+        run("CodelUnit", "blocks.codel.codel_bench", "lab", folder=folder)

@@ -1,0 +1,212 @@
+package vermilion.departure
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
+import vermilion.fixed.Formats.LenBits
+import vermilion.lane.LaneParams
+
+/** Settings of a queue's CoDel. Times are in units of 1,024 ns. */
+class CodelConfig extends Bundle {
+  val on = Bool() // if low, every packet passes
+  val target, interval = UInt(CodelUnit.TimeBits.W)
+  val ceThreshold = UInt(CodelUnit.TimeBits.W) // marks what waited longer; 2^31 - 1: nothing
+  val mtu = UInt(LenBits.W) // bytes: no drop and no mark while no more are queued behind the packet
+  val ecn = Bool() // mark instead of drop
+  val ceMask, ceSelector = UInt(8.W) // `ceThreshold` applies if (DS field & ceMask) is ceSelector, or if ceMask is 0
+}
+
+/** A packet at the head of its queue, which may leave. */
+class HeadRequest(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val now, enqueued = UInt(CodelUnit.TimeBits.W) // unit: 1,024 ns
+  val dsField = UInt(8.W) // DSCP and ECN
+  val isIp = Bool()
+  val backlog = UInt(LenBits.W) // bytes in its queue behind it
+}
+
+/** Decides by CoDel (RFC 8289) whether the packet at the head of a queue passes, is marked CE or is dropped. One packet per cycle, of any queues.
+  *
+  * The algorithm, its state and its arithmetic are those of `sim/model/codel.h`, which is bit-exact and equals Linux's code state for state.
+  *
+  * What a decision needs is compared in one cycle with state that is ready ("loop"), so packets of one queue may follow back to back:
+  * {{{
+  *   may   the sojourn time has been at the target or above for an interval: now > mayDropAt
+  *   due   now >= next drop
+  * }}}
+  * A drop or a mark changes `count`. The new inverse square root and the new interval take a pipeline of multipliers; [[CodelUnit.Settles]] cycles after
+  * its request a decision of the same queue sees them. A queue is not settled until then, and drops and marks nothing by its count.
+  * So a queue drops or marks at most one packet in that many cycles: 15.6 million per second at 250 MHz. CoDel's clock ticks once in 256 cycles.
+  *
+  * {{{
+  *   stage 0 request   1 settings; sojourn time   2 loop   3 result
+  *   change: 3 operands   4 count   5-6 y y   7-10 count y y   11-13 new y   14-16 interval y   written to the RAM
+  * }}}
+  * RAM | written by | holds
+  * --- | --- | ---
+  * fast | loop | phase, mayDropAt, whether the next drop is `step` after `base`
+  * slow | change | count, lastCount, inverse square root y, `base`, `step` = interval y
+  *
+  * Each has a bit that changes with each change of `count`; the queue is settled while the two are equal. `config` is that of the request's
+  * queue, one cycle after the request. `ready` is low for `queues` cycles after a reset. Latency: [[CodelUnit.Latency]] cycles.
+  */
+class CodelUnit(p: LaneParams) extends Module {
+  import CodelUnit._
+
+  val io = IO(new Bundle {
+    val request = Flipped(Valid(new HeadRequest(p)))
+    val config = Input(new CodelConfig) // one cycle after the request
+    val drop, mark = Output(Bool()) // at most one is high
+    val ready = Output(Bool())
+  })
+
+  private class Fast extends Bundle {
+    val phase = Phase()
+    val later = Bool() // the next drop is at base + step, not at base
+    val isAbove = Bool()
+    val mayDropAt = UInt(TimeBits.W)
+    val changes = Bool()
+  }
+  private class Slow extends Bundle {
+    val count, lastCount = UInt(CountBits.W)
+    val y = UInt(RootBits.W)
+    val base, step = UInt(TimeBits.W)
+    val changes = Bool()
+  }
+  private val sweep = new SweepInit(p.queues)
+  private val fast = new ForwardingRam(p.queues, new Fast).suggestName("fast")
+  private val slow = new ForwardingRam(p.queues, new Slow).suggestName("slow")
+  io.ready := sweep.done
+
+  /** True if `a` is later than `b`, by less than half of the range. */
+  private def after(a: UInt, b: UInt): Bool = a =/= b && Arithmetic.reached(a, b)
+
+  // -- stage 1 --
+  private val s1Valid = RegNext(io.request.valid, false.B)
+  private val s1 = Delay(io.request.bits)
+  private val s1Sojourn = Delay(io.request.bits.now - io.request.bits.enqueued)
+  private val s1Config = io.config
+  private val s1Ect = s1.isIp && s1.dsField(1, 0) =/= 0.U
+  private val s1Selected = s1Config.ceMask === 0.U || (s1.dsField & s1Config.ceMask) === s1Config.ceSelector
+  private val s1High = !after(s1Config.target, s1Sojourn) && s1.backlog > s1Config.mtu
+
+  // -- stage 2: the loop --
+  private val s2Valid = RegNext(s1Valid && s1Config.on, false.B)
+  private val s2 = Delay(s1)
+  private val s2High = Delay(s1High)
+  private val s2Marks = Delay(s1Config.ecn && s1Ect)
+  private val s2OverThreshold = Delay(s1Ect && s1Selected && after(s1Sojourn, s1Config.ceThreshold))
+  private val s2Interval = Delay(s1Config.interval)
+  private val s2MayDropAt = Delay(s1.now + s1Config.interval)
+  private val changed = Wire(new Fast)
+  private val s1Again = s2Valid && s2.queue === s1.queue
+  private val held = Delay(Mux(s1Again, changed, fast.read(io.request.bits.queue)))
+  private val old = Delay(slow.read(io.request.bits.queue))
+
+  private val isSettled = held.changes === old.changes
+  private val isLater = held.later || held.phase === Phase.Dropped
+  private val next =
+    old.base + Mux(isLater, old.step, 0.U) // the next drop; in phase Dropped, if the packet may be dropped
+  private val may = s2High && held.isAbove && after(s2.now, held.mayDropAt)
+  private val isDropping = held.phase === Phase.Dropping || held.phase === Phase.Dropped
+  private val enters = held.phase === Phase.Below && may && isSettled
+  private val continues = isDropping && may && isSettled && Arithmetic.reached(s2.now, next)
+  private val wants = enters || continues
+  changed.isAbove := s2High
+  changed.mayDropAt := Mux(held.isAbove, held.mayDropAt, s2MayDropAt)
+  changed.changes := held.changes ^ wants
+  changed.later := Mux(wants, enters || s2Marks, held.later || (held.phase === Phase.Dropped && may && isSettled))
+  changed.phase := MuxCase(
+    held.phase,
+    Seq(
+      (held.phase === Phase.Entered) -> Phase.Dropping,
+      enters -> Mux(s2Marks, Phase.Dropping, Phase.Entered),
+      continues -> Mux(s2Marks, Phase.Dropping, Phase.Dropped),
+      (isDropping && !may) -> Phase.Below,
+      (isDropping && isSettled) -> Phase.Dropping
+    )
+  )
+  fast.write(s2Valid, s2.queue, changed)
+
+  // -- stage 3: result --
+  io.drop := RegNext(s2Valid && wants && !s2Marks, false.B)
+  io.mark := RegNext(s2Valid && Mux(wants, s2Marks, s2OverThreshold), false.B)
+
+  // -- a change of the count --
+  private class Change extends Bundle {
+    val queue = UInt(p.queueBits.W)
+    val enters = Bool()
+    val now, base, interval = UInt(TimeBits.W)
+    val count, lastCount = UInt(CountBits.W)
+    val y = UInt(RootBits.W)
+    val changes = Bool()
+  }
+  private val change = Wire(Valid(new Change))
+  change.valid := s2Valid && wants
+  change.bits.queue := s2.queue
+  change.bits.enters := enters
+  change.bits.now := s2.now
+  change.bits.base := next
+  change.bits.interval := s2Interval
+  change.bits.count := old.count
+  change.bits.lastCount := old.lastCount
+  change.bits.y := old.y
+  change.bits.changes := changed.changes
+
+  private val c3 = Delay(change.bits)
+  private val c3Grown = c3.count - c3.lastCount
+  private val c3Since = c3.now - c3.base
+  // A state that begins soon after the last one begins at that one's rate, otherwise with a count of 1.
+  private val c4Soon = Delay(c3Grown > 1.U) && after(Delay(c3.interval << 4)(TimeBits - 1, 0), Delay(c3Since))
+  private val c4 = Delay(c3)
+  private val c4Fresh = c4.enters && !c4Soon
+  private val c4Count = Mux(c4.enters, Mux(c4Soon, Delay(c3Grown), 1.U), c4.count + 1.U)
+  private val c5Count = Delay(c4Count)
+  private val c5Y = Delay(c4.y)
+  private val c6Square = Delay(c5Y * c5Y) // y y, U0.32
+  private val c7Square = Delay(c6Square)
+  private val c10Product = Delay(Delay(Delay(c7Square * Delay(c5Count, 2)))) // count y y, U32.32
+  private val c10Rest = (BigInt(3) << 32).U(64.W) - c10Product // 3 - count y y
+  private val c11Rest = Delay((c10Rest >> 2)(RestBits - 1, 0)) // as many bits as reach the result
+  private val c13Product = Delay(Delay(c11Rest * Delay(c5Y, 6)))
+  private val c13Y = Mux(Delay(c4Fresh, 9), Fill(RootBits, 1.U(1.W)), c13Product(RestBits - 1, RestBits - RootBits))
+  private val c14Y = Delay(c13Y)
+  private val c16Step = Delay(Delay((c14Y * Delay(c4.interval, 10)) >> RootBits))
+  private val c16 = Delay(c4, 12)
+  private val c16Count = Delay(c5Count, 11)
+  private val written = Wire(new Slow)
+  written.count := c16Count
+  written.lastCount := Mux(c16.enters, c16Count, c16.lastCount)
+  written.y := Delay(c14Y, 2)
+  written.base := Mux(c16.enters, c16.now, c16.base)
+  written.step := c16Step
+  written.changes := c16.changes
+  slow.write(ShiftRegister(change.valid, Settles - Loop, false.B, true.B), c16.queue, written)
+
+  // After a reset.
+  private val empty = Wire(new Fast)
+  empty.phase := Phase.Below
+  empty.later := false.B
+  empty.isAbove := false.B
+  empty.mayDropAt := 0.U
+  empty.changes := false.B
+  fast.write(!sweep.done, sweep.address, empty)
+  slow.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Slow))
+
+}
+
+object CodelUnit {
+  val TimeBits = 32
+  val CountBits = 32
+  val RootBits = 16
+  private val RestBits = 47
+  private val Loop = 2
+  val Latency: Int = Loop + 1
+
+  /** Cycles from a request that drops or marks by its queue's count to the first request of the queue that may do so again. */
+  val Settles = 16
+
+  object Phase extends ChiselEnum {
+    val Below, Entered, Dropping, Dropped = Value
+  }
+}
