@@ -29,7 +29,7 @@ ArrivalVerdict pieArrives(PieState& s, const PieSettings& settings, u32 backlog,
   if (s.delay < settings.target / 2 && s.prob < PieProbMax / 5) return ArrivalVerdict::Pass;
   if (backlog < 2 * u64{settings.mtu}) return ArrivalVerdict::Pass;
   const bool shorter = settings.byteMode && lenBytes <= settings.mtu;
-  const u64 prob = shorter ? lenBytes * (s.prob / settings.mtu) : s.prob;
+  const u64 prob = shorter ? saturate(u128{lenBytes} * s.probPerByte, PieProbBits) : s.prob;
   s.accumulated = prob == 0 ? 0 : s.accumulated + prob;
   if (s.accumulated < 85 * Percent) return ArrivalVerdict::Pass;
   if (s.accumulated < PieProbMax / 2 * 17 && draw >= prob) return ArrivalVerdict::Pass;
@@ -43,28 +43,29 @@ void pieLost(PieState& s) {
 
 void pieDeparts(PieState& s, u64 now, u64 enqueued, u32 backlog) {
   s.delay = backlog == 0 ? 0 : saturate(now - enqueued, PieDelayBits);
-  const u64 since = s.hasDeparted ? now - s.departed : 0;
-  s.departed = now;
+  const u64 since = s.hasDeparted ? static_cast<u32>(now - s.departed) : 0;
+  s.departed = static_cast<u32>(now);
   s.hasDeparted = true;
   s.burstLeft -= std::min(since, s.burstLeft);
 }
 
-void pieUpdate(PieState& s, const PieSettings& settings, u32 backlog) {
+void pieUpdate(PieState& s, const PieSettings& settings, u64 delay, bool isEmpty) {
   const int shift = scaledBy(s.prob);
-  const i64 beyond = static_cast<i64>(s.delay) - static_cast<i64>(settings.target);
-  const i64 grown = static_cast<i64>(s.delay) - static_cast<i64>(s.delayBefore);
+  const i64 beyond = static_cast<i64>(delay) - static_cast<i64>(settings.target);
+  const i64 grown = static_cast<i64>(delay) - static_cast<i64>(s.delayBefore);
   i64 delta = static_cast<i64>(settings.alpha >> shift) * beyond + static_cast<i64>(settings.beta >> shift) * grown;
   if (s.prob >= PieProbMax / 10 && delta > static_cast<i64>(PieProbMax / 50)) delta = 2 * Percent;
-  if (s.delay > PieSteep) delta += PieProbMax / 50;
+  if (delay > PieSteep) delta += PieProbMax / 50;
   s.prob = saturateSigned(i128{delta} + s.prob, PieProbBits);
-  if (s.delay == 0 && s.delayBefore == 0 && backlog == 0) s.prob -= s.prob / 64;
-  const bool calm = s.delay < settings.target / 2 && s.delayBefore < settings.target / 2 && s.prob == 0;
+  if (delay == 0 && s.delayBefore == 0 && isEmpty) s.prob -= s.prob / 64;
+  s.probPerByte = s.prob / settings.mtu;
+  const bool calm = delay < settings.target / 2 && s.delayBefore < settings.target / 2 && s.prob == 0;
   if (calm) {
     s.accumulated = 0;
     s.burstLeft = settings.burst;
     s.hasDeparted = false;
   }
-  s.delayBefore = s.delay;
+  s.delayBefore = delay;
 }
 
 }  // namespace vermilion

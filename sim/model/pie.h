@@ -35,9 +35,10 @@ struct PieSettings {
 
 struct PieState {
   u64 prob = 0, accumulated = 0;
+  u64 probPerByte = 0;  // prob / mtu of the last update, for byte mode; a larger mtu since then counts at the next
   u64 delay = 0, delayBefore = 0;  // of the last departure, and at the last update
   u64 burstLeft = 0;
-  u64 departed = 0;  // time of the last departure
+  u32 departed = 0;  // time of the last departure; after 274 s it has wrapped, as Linux's difference
   bool hasDeparted = false;
   bool operator==(const PieState&) const = default;
 };
@@ -56,7 +57,7 @@ void pieLost(PieState& state);
 // A packet departs. Times in units of 64 ns; `backlog`: bytes that are queued behind it.
 void pieDeparts(PieState& state, u64 now, u64 enqueued, u32 backlog);
 
-// The update of every T_update. `backlog`: bytes in the queue.
-void pieUpdate(PieState& state, const PieSettings& settings, u32 backlog);
+// The update of every T_update, with the delay that it has read. `isEmpty`: no byte is in the queue.
+void pieUpdate(PieState& state, const PieSettings& settings, u64 delay, bool isEmpty);
 
 }  // namespace vermilion

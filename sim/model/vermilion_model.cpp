@@ -5,7 +5,6 @@
 #include <exception>
 #include <string>
 
-#include "codel.h"
 #include "config_json.h"
 #include "curve.h"
 #include "decide.h"
@@ -196,29 +195,6 @@ uint64_t vm_average_age(uint64_t avg, uint64_t idleNs, const VmQueue* queue, uin
   const u128 product = idleProduct(*queue, truncate(idleNs, TimeBits), residue != nullptr ? *residue : 0, steps);
   if (residue != nullptr) *residue = truncate(product, IdleStepBits);
   return averageAge(avg, idleExponent(product, queue->lambda));
-}
-
-uint32_t vm_codel_head(VmCodelState* state, const VmCodelSettings* settings, uint32_t now, uint32_t enqueued,
-                       uint32_t dsField, uint32_t backlog, uint32_t settled) {
-  const CodelSettings of{settings->target,
-                         settings->interval,
-                         settings->ce_threshold,
-                         settings->mtu,
-                         settings->ecn != 0,
-                         static_cast<u8>(settings->ce_mask),
-                         static_cast<u8>(settings->ce_selector)};
-  CodelState s{static_cast<CodelPhase>(state->phase),
-               state->is_above != 0,
-               state->may_drop_at,
-               state->drop_next,
-               state->count,
-               state->last_count,
-               static_cast<u16>(state->inv_sqrt),
-               state->step};
-  const HeadPacket packet{enqueued, static_cast<u8>(dsField), dsField < 256};
-  const HeadVerdict verdict = codelHead(s, of, now, packet, backlog, settled != 0);
-  *state = {static_cast<u32>(s.phase), s.isAbove, s.mayDropAt, s.dropNext, s.count, s.lastCount, s.invSqrt, s.step};
-  return static_cast<u32>(verdict);
 }
 
 uint32_t vm_age_rom(uint32_t index) {

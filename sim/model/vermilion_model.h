@@ -96,6 +96,22 @@ typedef struct {
 uint32_t vm_codel_head(VmCodelState *state, const VmCodelSettings *settings, uint32_t now, uint32_t enqueued,
                        uint32_t ds_field, uint32_t backlog, uint32_t settled);
 
+/* PIE, pie.h. The result of an arrival: 0 pass, 1 mark, 2 drop. */
+typedef struct {
+  uint64_t target, burst, alpha, beta;
+  uint32_t mtu, ecn, byte_mode;
+} VmPieSettings;
+typedef struct {
+  uint64_t prob, prob_per_byte, accumulated, delay, delay_before, burst_left;
+  uint32_t departed, has_departed;
+} VmPieState;
+void vm_pie_begin(VmPieState *state, const VmPieSettings *settings);
+uint32_t vm_pie_arrives(VmPieState *state, const VmPieSettings *settings, uint32_t backlog, uint32_t len_bytes,
+                        uint32_t ect, uint64_t draw);
+void vm_pie_lost(VmPieState *state);
+void vm_pie_departs(VmPieState *state, uint64_t now, uint64_t enqueued, uint32_t backlog);
+void vm_pie_update(VmPieState *state, const VmPieSettings *settings, uint64_t delay, uint32_t is_empty);
+
 /* The flow markers, flow_marker.h, one packet per step. NULL: `flows` is not a power of two from 256 to 65536, or the
  * seed (the state of the random source, not the host's seed) is all 0. -1: the queue is 2^15 or more, or the kind is
  * above 3. */

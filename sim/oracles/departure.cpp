@@ -97,7 +97,7 @@ class Pie : public Aqm {
     return packet.bytes;
   }
   void update(port& port, u64 now) override {
-    pieUpdate(state_, settings_, port.bytes);
+    pieUpdate(state_, settings_, state_.delay, port.bytes == 0);
     const auto word = [](u64 x) { return static_cast<unsigned long long>(x); };
     std::printf("%llu %u %u %llu %llu %llu %llu %llu\n", word(now), port.drops, port.marks, word(state_.prob),
                 word(state_.accumulated), word(state_.delay), word(state_.delayBefore), word(state_.burstLeft));

@@ -108,6 +108,15 @@ CodelSettings = record(
 CodelState = record(
     "CodelState", **dict.fromkeys("phase is_above may_drop_at drop_next count last_count inv_sqrt step".split(), u32)
 )
+PieSettings = record(
+    "PieSettings", **dict.fromkeys("target burst alpha beta".split(), u64), mtu=u32, ecn=u32, byte_mode=u32
+)
+PieState = record(
+    "PieState",
+    **dict.fromkeys("prob prob_per_byte accumulated delay delay_before burst_left".split(), u64),
+    departed=u32,
+    has_departed=u32,
+)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
 P = c_void_p
@@ -138,6 +147,11 @@ SIGNATURES = {
     "vm_average_age": (u64, [u64, u64, POINTER(Queue), u32, POINTER(u64)]),
     "vm_average_aged": (c_int, [P, u32, u32, u32, u64, POINTER(u64)]),
     "vm_age_rom": (u32, [u32]),
+    "vm_pie_begin": (None, [POINTER(PieState), POINTER(PieSettings)]),
+    "vm_pie_arrives": (u32, [POINTER(PieState), POINTER(PieSettings), u32, u32, u32, u64]),
+    "vm_pie_lost": (None, [POINTER(PieState)]),
+    "vm_pie_departs": (None, [POINTER(PieState), u64, u64, u32]),
+    "vm_pie_update": (None, [POINTER(PieState), POINTER(PieSettings), u64, u32]),
     "vm_codel_head": (u32, [POINTER(CodelState), POINTER(CodelSettings), u32, u32, u32, u32, u32]),
     "vm_curve_probability": (u64, [POINTER(Curve), u64, u32, POINTER(u32)]),
     "vm_size_ratio": (u32, [u32, Scaled]),

@@ -42,6 +42,8 @@ DESIGNS = {
     "flow-65536": ("FlowMarker", "flow markers, 65,536 flows", False),
     "codel": ("CodelUnit", "CoDel, 16 queues", False),
     "codel-1024": ("CodelUnit", "CoDel, 1,024 queues", False),
+    "pie": ("PieUnit", "PIE, 16 queues", False),
+    "pie-1024": ("PieUnit", "PIE, 1,024 queues", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),

@@ -31,7 +31,7 @@ class ForwardingRam[T <: Data](
 
   private lazy val lastEnable = RegNext(writeEnable)
   private lazy val lastAddress = RegNext(writeAddress)
-  private lazy val lastData = RegNext(writeData)
+  private lazy val lastData = Delay(writeData)
 
   override def read(address: UInt): T =
     if (givesNewest) readUnforwarded(address)

@@ -7,7 +7,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
-import vermilion.departure.CodelUnit
+import vermilion.departure.{CodelUnit, PieUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarkerPorts
@@ -37,6 +37,8 @@ object EmitArea extends Emitter {
     "flow-65536" -> (() => FlowMarkerPorts(p.copy(flows = 65536))),
     "codel" -> (() => new CodelUnit(p)),
     "codel-1024" -> (() => new CodelUnit(p.copy(queues = 1024))),
+    "pie" -> (() => new PieUnit(p)),
+    "pie-1024" -> (() => new PieUnit(p.copy(queues = 1024))),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),

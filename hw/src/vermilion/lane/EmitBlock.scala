@@ -5,7 +5,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueStateLookup}
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
-import vermilion.departure.CodelUnit
+import vermilion.departure.{CodelUnit, PieUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarkerPorts
 import vermilion.mark.TokenMarker
@@ -19,6 +19,7 @@ object EmitBlock extends Emitter {
   private val blocks: Map[String, LaneParams => RawModule] = Map(
     "TokenMarker" -> (p => new TokenMarker(p)),
     "CodelUnit" -> (p => new CodelUnit(p)),
+    "PieUnit" -> (p => new PieUnit(p)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),

@@ -1,0 +1,38 @@
+"""PIE against the bit-exact model: every verdict, at an arrival and a departure per cycle, with updates at any time; and faults that the bench must find."""
+
+import re
+import shutil
+
+import pytest
+
+from bench.build import emit, run
+from support.nightly import nightly
+
+# A fault of each kind: what stands in the SystemVerilog, and what it becomes.
+FAULTS = {
+    "the sum of the packet one cycle before is not seen": (r"a5Again = _a5Again_T &", "a5Again = 1'h0 &"),
+    "a restart keeps the accumulated probability": (r"_sumRestart_readData \+ 2'h1", "_sumRestart_readData"),
+    "a delay counts with nothing behind the packet": (r"d2Delay <= d1_isLast \?", "d2Delay <= 1'h0 ?"),
+    "a restart keeps the burst allowance": (r"_burstRestart_readData \+ 2'h1", "_burstRestart_readData"),
+    "a lost packet keeps the accumulated probability": (r"_next_sum_T_2 = io_lost \|", "_next_sum_T_2 = 1'h0 |"),
+    "a delay above 250 ms adds nothing": (r"uDelay > 26'h3B9ACA \?", "1'h0 ?"),
+    "packets are early below half of the target": (r"& ~a2Low", ""),
+    "packets are early with 2 mtu behind them and no more": (r"< (\{8'h0, io_config_mtu, 1'h0\})", r"<= \1"),
+    "a packet of mtu bytes counts as longer": (r"<= io_config_mtu;", "< io_config_mtu;"),
+}
+EVERY_RUN = list(FAULTS)[:2]
+
+
+def test_every_verdict_is_the_models():
+    run("PieUnit", "blocks.pie.pie_bench", "lab")
+
+
+@pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])
+def test_a_fault_of_each_kind_is_found(fault, tmp_path):
+    folder = shutil.copytree(emit("PieUnit", "lab"), tmp_path / "sv")
+    source = folder / "PieUnit.sv"
+    text, times = re.subn(*FAULTS[fault], source.read_text())
+    assert times == 1, "the fault fits no place of the block"
+    source.write_text(text)
+    with pytest.raises((AssertionError, SystemExit)):
+        run("PieUnit", "blocks.pie.pie_bench", "lab", folder=folder)
