@@ -78,7 +78,7 @@ class PieUnit(p: LaneParams) extends Module {
     val restart = UInt(RestartBits.W)
   }
   private class Accumulated extends Bundle {
-    val sum = UInt(SumBits.W)
+    val sum = UInt(AccumulatorBits.W)
     val restart = UInt(RestartBits.W)
   }
   private val sweep = new SweepInit(p.queues)
@@ -153,7 +153,7 @@ class PieUnit(p: LaneParams) extends Module {
   private val a5Again = a6.valid && a6On && a6.bits.queue === arrivals(5).bits.queue
   private val old = Delay(Mux(a5Again, next, accumulated.read(arrivals(4).bits.queue)))
   private val from = Mux(old.restart === a6Restart, old.sum, 0.U)
-  private val sum = Arithmetic.wrap(from + a6Probability, SumBits)
+  private val sum = Arithmetic.wrap(from + a6Probability, AccumulatorBits)
   private val early = a6Gate && !a6None && (sum >= Most.U || (sum >= Least.U && a6Hit))
   next.restart := a6Restart
   next.sum := Mux(io.lost || early || (a6Gate && a6None), 0.U, Mux(a6Gate, sum, from))
@@ -189,8 +189,8 @@ class PieUnit(p: LaneParams) extends Module {
   private val products = Seq(gain(u.config.alpha) * uBeyond, gain(u.config.beta) * uGrown).map(x => at(5, at(4, x)))
   private val uDelta = at(6, products(0) + products(1))
   private val capped = uProbability >= Tenth.U && uDelta > Fiftieth.S
-  private val uLimited = at(7, Mux(capped, (2 * Hundredth).S(DeltaBits.W), uDelta.pad(DeltaBits)))
-  private val uSteep = at(8, uLimited + Mux(uDelay > Steep.U, Fiftieth.S, 0.S))
+  private val uCapped = at(7, Mux(capped, (2 * Hundredth).S(DeltaBits.W), uDelta.pad(DeltaBits)))
+  private val uSteep = at(8, uCapped + Mux(uDelay > Steep.U, Fiftieth.S, 0.S))
   private val uSum = at(9, uSteep +& uProbability.zext)
   private val bounded = Mux(uSum < 0.S, 0.U, Arithmetic.saturate(uSum.asUInt(uSum.getWidth - 2, 0), ProbBits))
   private val uBounded = at(10, bounded)
@@ -249,7 +249,7 @@ object PieUnit {
   val GainBits = 34
   val MtuBits = 18
   private val StampBits = 32
-  private val SumBits = 60
+  private val AccumulatorBits = 60
   private val RestartBits = 2
   private val DeltaBits = 63
   private val Loop = 6
