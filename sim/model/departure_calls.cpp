@@ -1,5 +1,6 @@
-// The C interface of CoDel and PIE, for benches of single blocks.
+// The C interface of CoDel, PIE and DualPI2, for benches of single blocks.
 #include "codel.h"
+#include "dualpi2.h"
 #include "pie.h"
 #include "vermilion_model.h"
 
@@ -20,6 +21,18 @@ auto with(VmPieState* state, Change change) {
   *state = {s.prob,        s.probPerByte, s.accumulated, s.delay,
             s.delayBefore, s.burstLeft,   s.departed,    static_cast<u32>(s.hasDeparted)};
   return result;
+}
+
+DualPi2Settings settingsOf(const VmDualPi2Settings* s) {
+  return {s->target, s->step, s->alpha, s->beta, s->coupling, s->mtu, s->weight_l, s->weight_c, s->drop_overload != 0};
+}
+
+DualPi2State stateOf(const VmDualPi2State* s) {
+  return {s->prob, s->delay_before, s->credit};
+}
+
+void write(VmDualPi2State* to, const DualPi2State& s) {
+  *to = {s.delayBefore, s.credit, s.prob};
 }
 
 }  // namespace
@@ -69,6 +82,33 @@ void vm_pie_departs(VmPieState* state, uint64_t now, uint64_t enqueued, uint32_t
 
 void vm_pie_update(VmPieState* state, const VmPieSettings* settings, uint64_t delay, uint32_t isEmpty) {
   with(state, [&](PieState& s) { return pieUpdate(s, settingsOf(settings), delay, isEmpty != 0), 0; });
+}
+
+void vm_dualpi2_begin(VmDualPi2State* state, const VmDualPi2Settings* settings) {
+  write(state, dualPi2Begin(settingsOf(settings)));
+}
+
+void vm_dualpi2_update(VmDualPi2State* state, const VmDualPi2Settings* settings, uint64_t delay) {
+  DualPi2State s = stateOf(state);
+  dualPi2Update(s, settingsOf(settings), delay);
+  write(state, s);
+}
+
+uint32_t vm_dualpi2_head(const VmDualPi2State* state, const VmDualPi2Settings* settings, uint32_t isL, uint32_t ecn,
+                         uint64_t sojourn, uint32_t mayStep, uint32_t backlog, uint32_t drawA, uint32_t drawB) {
+  const DualPi2Packet packet{isL != 0, static_cast<u8>(ecn), sojourn, mayStep != 0};
+  return static_cast<u32>(dualPi2Head(stateOf(state), settingsOf(settings), packet, backlog, drawA, drawB));
+}
+
+uint32_t vm_dualpi2_takes_l(const VmDualPi2State* state, uint32_t hasL, uint32_t hasC) {
+  return dualPi2TakesL(stateOf(state), hasL != 0, hasC != 0);
+}
+
+void vm_dualpi2_sent(VmDualPi2State* state, const VmDualPi2Settings* settings, uint32_t isL, uint32_t lenBytes,
+                     uint32_t hasOther, uint32_t isEmpty) {
+  DualPi2State s = stateOf(state);
+  dualPi2Sent(s, settingsOf(settings), isL != 0, lenBytes, hasOther != 0, isEmpty != 0);
+  write(state, s);
 }
 
 }  // extern "C"

@@ -1,0 +1,51 @@
+#include "dualpi2.h"
+
+#include <algorithm>
+
+namespace vermilion {
+
+DualPi2State dualPi2Begin(const DualPi2Settings& settings) {
+  DualPi2State s;
+  s.credit = i64{settings.mtu} * (i64{settings.weightC} - i64{settings.weightL});
+  return s;
+}
+
+void dualPi2Update(DualPi2State& s, const DualPi2Settings& settings, u64 delay) {
+  const i64 now = static_cast<i64>(delay);
+  i64 change = (now - static_cast<i64>(settings.target)) * settings.alpha;
+  change += (now - static_cast<i64>(s.delayBefore)) * settings.beta;
+  s.delayBefore = delay;
+  const i64 step = change / (1 << DualGainFrac);  // C++ truncates towards 0
+  const u64 most = settings.dropOverload ? DualProbMax : DualProbMax / settings.coupling;
+  s.prob = static_cast<u32>(std::clamp<i64>(s.prob + step, 0, static_cast<i64>(most)));
+}
+
+HeadVerdict dualPi2Head(const DualPi2State& s, const DualPi2Settings& settings, const DualPi2Packet& packet,
+                        u32 backlog, u32 drawA, u32 drawB) {
+  const bool classic = drawA <= s.prob && drawB <= s.prob;
+  const u64 coupled = u64{s.prob} * settings.coupling;
+  const bool overload = coupled > DualProbMax;
+  const bool byChance = backlog >= 2 * u64{settings.mtu};
+  const bool ect = packet.ecn != 0;
+  if (!packet.isL) {
+    if (!byChance || !classic) return HeadVerdict::Pass;
+    return ect && !overload ? HeadVerdict::Mark : HeadVerdict::Drop;
+  }
+  if (byChance && overload && settings.dropOverload && classic) return HeadVerdict::Drop;
+  const bool marks = byChance && (overload || drawA <= coupled);
+  const bool stepped = packet.mayStep && packet.sojourn > settings.step;
+  if (ect) return marks || stepped ? HeadVerdict::Mark : HeadVerdict::Pass;
+  return stepped || (marks && !overload) ? HeadVerdict::Drop : HeadVerdict::Pass;
+}
+
+bool dualPi2TakesL(const DualPi2State& s, bool hasL, bool hasC) {
+  return hasL && (!hasC || s.credit <= 0);
+}
+
+void dualPi2Sent(DualPi2State& s, const DualPi2Settings& settings, bool isL, u32 lenBytes, bool hasOther,
+                 bool isEmpty) {
+  if (hasOther) s.credit += isL ? i64{settings.weightC} * lenBytes : -i64{settings.weightL} * lenBytes;
+  if (isEmpty) s = {s.prob, s.delayBefore, dualPi2Begin(settings).credit};
+}
+
+}  // namespace vermilion

@@ -1,0 +1,143 @@
+"""DualPI2 of the model against RFC 9332 in exact arithmetic: the base probability, the verdicts, and what the credit shares."""
+
+import itertools
+import random
+from fractions import Fraction
+
+import pytest
+
+from support import model_bindings as mb
+
+PASS, MARK, DROP = range(3)
+MOST = 2**32 - 1
+SECOND = 15_625_000  # units of 64 ns
+NOT_ECT, ECT1, ECT0, CE = range(4)
+MTU = 1514
+
+
+def gain(per_second: Fraction) -> int:
+    """p' for 64 ns of delay, unit 2^-40."""
+    return int(per_second * 2**40 / SECOND)
+
+
+def settings(**more):
+    """Defaults of Linux 6.17."""
+    of = {
+        "target": 15 * SECOND // 1000, "step": SECOND // 1000, "alpha": gain(Fraction(16, 100)),
+        "beta": gain(Fraction(32, 10)), "coupling": 2, "mtu": MTU, "weight_l": 90, "weight_c": 10, "drop_overload": 1,
+    }  # fmt: skip
+    return mb.DualPi2Settings(**of | more)
+
+
+def begun(of):
+    state = mb.DualPi2State()
+    mb.library().vm_dualpi2_begin(mb.byref(state), mb.byref(of))
+    return state
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_base_probability_is_that_of_rfc_9332(seed):
+    """p' + alpha (delay - target) + beta (delay - delay before) with real numbers, limited to [0, 1] or [0, 1 / k]; appendix A.1, line 5 of update.
+
+    Gains are truncated to 2^-40 for 64 ns, a change to 2^-32.
+    """
+    print("seed", seed)
+    rng = random.Random(f"dualpi2 {seed}")
+    alpha, beta = (Fraction(rng.randrange(1, 800), 100) for _ in range(2))
+    drops, k = rng.randrange(2), rng.choice((1, 2, 3, 7))
+    of = settings(alpha=gain(alpha), beta=gain(beta), coupling=k, drop_overload=drops)
+    state, delay, before, seen = begun(of), 0, 0, set()
+    for _ in range(3000):
+        old = Fraction(state.prob, 2**32)
+        if rng.random() < 0.1:
+            delay = rng.choice((0, of.target, 2 * of.target, rng.randrange(2**22), rng.randrange(2**26)))
+        mb.library().vm_dualpi2_update(mb.byref(state), mb.byref(of), delay)
+        change = alpha * Fraction(delay - of.target, SECOND) + beta * Fraction(delay - before, SECOND)
+        top = Fraction(MOST if drops else MOST // k, 2**32)
+        wanted = min(max(old + change, 0), top)
+        tolerance = Fraction(abs(delay - of.target) + abs(delay - before), 2**40) + Fraction(1, 2**32)
+        assert abs(Fraction(state.prob, 2**32) - wanted) <= tolerance
+        seen.add("low" if state.prob == 0 else "high" if state.prob == top * 2**32 else "between")
+        before = delay
+    assert seen == {"low", "high", "between"}
+
+
+def stated(of, prob, is_l, ecn, sojourn, may_step, backlog, a, b):
+    """The rules in words of their own: what happens by chance, then the step."""
+    squared, coupled = max(a, b) <= prob, a <= min(prob * of.coupling, MOST)
+    overloaded = prob * of.coupling > MOST
+    enough = backlog >= 2 * of.mtu
+    if not is_l:
+        hit = enough and squared
+        return PASS if not hit else MARK if ecn != NOT_ECT and not overloaded else DROP
+    if enough and overloaded and of.drop_overload and squared:
+        return DROP
+    stepped = may_step and sojourn > of.step
+    if ecn == NOT_ECT:
+        return DROP if stepped or (enough and coupled and not overloaded) else PASS
+    return MARK if stepped or (enough and (coupled or overloaded)) else PASS
+
+
+def test_verdicts_are_those_of_the_rules_at_every_edge():
+    cases, seen = 0, set()
+    for k, drops in itertools.product((1, 2, 5), (0, 1)):
+        of = settings(coupling=k, drop_overload=drops)
+        for prob in (0, 1, MOST // k - 1, MOST // k, min(MOST, MOST // k + 1), MOST):
+            state = mb.DualPi2State(prob=prob)
+            draws = sorted({0, prob, min(MOST, prob + 1), min(MOST, prob * k), min(MOST, prob * k + 1), MOST})
+            edges = (range(2), range(4), (of.step, of.step + 1), range(2), (2 * MTU - 1, 2 * MTU), draws, draws)
+            for is_l, ecn, sojourn, may_step, backlog, a, b in itertools.product(*edges):
+                got = mb.library().vm_dualpi2_head(
+                    mb.byref(state), mb.byref(of), is_l, ecn, sojourn, may_step, backlog, a, b
+                )
+                assert got == stated(of, prob, is_l, ecn, sojourn, may_step, backlog, a, b), (k, prob, is_l, ecn, a, b)
+                seen.add((is_l, ecn == NOT_ECT, got))
+                cases += 1
+    assert cases > 30_000 and len(seen) == 10  # C: not ECT is never marked; L as well
+
+
+@pytest.mark.parametrize("prob", [0.02, 0.1, 0.4])
+def test_chances_are_the_square_and_k_times_the_base(prob):
+    """RFC 9332, section 2.1: pC = p' p', pL = k p'. 100,000 draws each, 5 standard deviations."""
+    rng, of, count = random.Random(f"chances {prob}"), settings(), 100_000
+    state = mb.DualPi2State(prob=round(prob * 2**32))
+    for is_l, chance in ((0, prob * prob), (1, 2 * prob)):
+        hits = sum(
+            mb.library().vm_dualpi2_head(
+                mb.byref(state), mb.byref(of), is_l, ECT1, 0, 0, 10**6, rng.getrandbits(32), rng.getrandbits(32)
+            )
+            == MARK
+            for _ in range(count)
+        )
+        assert abs(hits - count * chance) < 5 * (count * chance * (1 - chance)) ** 0.5
+
+
+@pytest.mark.parametrize("weight_l, weight_c", [(90, 10), (50, 50), (99, 1), (10, 90)])
+def test_the_credit_shares_bytes_by_the_weights_and_starves_nobody(weight_l, weight_c):
+    """Both queues always hold packets of random lengths. Over any span, the bytes of L times wc and those of C times wl differ by what two packets weigh."""
+    rng, of = random.Random(f"credit {weight_l}"), settings(weight_l=weight_l, weight_c=weight_c)
+    state, sent, apart = begun(of), [0, 0], []
+    assert mb.library().vm_dualpi2_takes_l(mb.byref(state), 1, 1) == (weight_l >= weight_c)
+    for _ in range(20_000):
+        is_l = mb.library().vm_dualpi2_takes_l(mb.byref(state), 1, 1)
+        length = rng.choice((64, 1514, rng.randrange(64, 1515)))
+        mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), is_l, length, 1, 0)
+        sent[is_l] += length
+        apart.append(sent[1] * weight_c - sent[0] * weight_l)
+    start = MTU * abs(weight_c - weight_l)
+    assert max(apart) - min(apart) <= start + MTU * (weight_l + weight_c)
+    assert min(sent) > 0
+
+
+def test_the_credit_stays_where_it_is_when_the_other_queue_is_empty_and_begins_anew_when_both_are():
+    of = settings()
+    state, first = begun(of), begun(of).credit
+    assert first == MTU * (10 - 90)
+    assert mb.library().vm_dualpi2_takes_l(mb.byref(state), 0, 1) == 0
+    for is_l in (0, 1):
+        mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), is_l, 1000, 0, 0)
+        assert state.credit == first
+    mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), 1, 1000, 1, 0)
+    assert state.credit == first + 10 * 1000
+    mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), 0, 1000, 0, 1)
+    assert state.credit == first
