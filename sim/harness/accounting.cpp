@@ -28,7 +28,7 @@ std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool
 }
 
 bool travelled(const VmConfig& config, const Packet& packet) {
-  const bool group = (packet.frame->bytes[0] & 1) != 0;  // IEEE 802.3: multicast or broadcast, so of IP, too
+  const bool group = (packet.frame->bytes[0] & 1) != 0;  // IEEE 802.3 group address, as of IP multicast and broadcast
   return !group && hasDistance(packet.headers, config.queues[packet.queue].distance);
 }
 
@@ -50,9 +50,10 @@ void Accounting::Held::change(i64 cells, u64 clock) {
   most_ = std::max(most_, now_);
 }
 
-// A frame with `nobuf` was too long, or all cells were taken while it arrived: by frames in the lane, by the part of other inputs' frames
-// that had arrived by then, or by cells held ready for inputs. One cell a cycle is handed out: where several inputs cannot be stalled, runts on
-// them may find none at hand, however many are free.
+// A frame gets `nobuf` if it is longer than the lane stores, or if all cells were taken while it arrived. Cells are
+// taken by frames in the lane, by the arrived parts of frames on all inputs, and by cells held ready for inputs.
+// `slack` is the limit of the latter two. The lane hands out one cell per cycle. So where several inputs cannot be
+// stalled, runts on them may find no cell at hand while cells are free. There this function does not check cells.
 void Accounting::checkRoom(const Packet& p, bool noBuffer, u64 clock) {
   constexpr u32 Ready = 64;
   const bool long_ = config_.max_frame_bytes != 0 && p.frame->bytes.size() > config_.max_frame_bytes;

@@ -1,14 +1,18 @@
-// Each frame that enters is sent, dropped or pushed out exactly once, and a sent frame is unchanged except for header edits.
+// Checks that each frame is sent, dropped or pushed out exactly once. A sent frame differs only by header edits.
 //
-//   input   -> lost        dropped at the input as a whole, and counted: found by the cycle of its last beat; length
-//   input   -> verdict     in order on each input, those that were not lost; length, queue, colour and ECN bits are those that the model's parser
-//                          finds; `nobuf` only if the frame is longer than the lane stores, which always gives `nobuf`, or no cells were free
-//   verdict -> evicted     the victim of a push-out: it was in that queue, and not the head of line, or head of line for no more than the one
-//                          cycle before the verdict, in which an eviction wins; length and colour are those that the lane shows
-//   verdict -> departure   in order in each queue, admitted frames only
-//   departure -> wire      in order, and never before the departure; byte for byte the frame that entered, with the edits of the model's rewrite()
+//   input   -> lost        The input drops the whole frame and counts it. The cycle of its last beat identifies it.
+//                          Checked: length
+//   input   -> verdict     In order on each input, without the lost frames. Checked: length, queue, colour and ECN
+//                          bits, as the model's parser finds them; `bad` is 0. A frame longer than the lane stores must
+//                          get `nobuf`. Any other frame may get it only if no cells were free
+//   verdict -> evicted     The victim of a push-out. Checked: it was in that queue; length and colour; it is not marked
+//                          twice, nor both marked and evicted. victim_check.h checks that it is the right victim
+//   verdict -> departure   In order in each queue, admitted frames only. Checked: colour, length, arrival time; not
+//                          flushed
+//   departure -> wire      In order on each egress, at least one cycle after the departure. Checked: all bytes, which
+//                          are those of the frame that entered, with the edits of the model's rewrite()
 //
-// At the end no frame may be left in the lane. Every error is counted, and the first one is kept as a sentence.
+// At the end no frame may be left in the lane. The class counts every error and keeps the first one as a sentence.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +32,15 @@ namespace vermilion {
 
 struct Left;
 
-// A frame in the lane, with all that is known of it so far. Cycles count from the start; RTL only.
+// A frame in the lane, with what is known of it so far. Only runs of the RTL set `cell` and the cycles, which count
+// from the start of the program.
 struct Packet {
   std::shared_ptr<const Frame> frame;
   VmHeaders headers{};
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
   bool ce = false;                                                 // is sent with CE
   bool travelled = false;                                          // its distance is known
-  u32 cell = 0;                                                    // names it in the RTL
+  u32 cell = 0;                                                    // identifies it in the RTL
   u64 decided = 0, left = 0;                                       // ns
   u64 inClock = 0, decidedClock = 0, leftClock = 0, outClock = 0;  // last beat in, verdict, departure, first beat out
 };
@@ -65,19 +70,19 @@ class Accounting {
   u64 errors() const { return breaches_.count; }
   const std::string& firstError() const { return breaches_.first; }
   bool empty() const { return underWay_ == 0; }
-  const std::vector<Lost>& lost() const { return lost_; }  // one an input
+  const std::vector<Lost>& lost() const { return lost_; }  // one per input
 
  private:
   struct Wire {
     std::vector<u8> bytes;
     u64 clock;
   };
-  // Of an egress: packets that left their queues, and frames that came out, until both meet.
+  // Of an egress: departed packets and frames from the wire. Each waits for its counterpart.
   struct Way {
     std::deque<Packet> left;
     std::deque<Wire> wire;
   };
-  // Cells of frames that are in the lane: now, and the most of the last thousands of cycles.
+  // Cells of frames in the lane: the current number, and the maximum in the current and the previous window.
   class Held {
    public:
     void add(u32 lenBytes, u64 clock) { change(cellsOf(lenBytes), clock); }
@@ -88,7 +93,7 @@ class Accounting {
     }
 
    private:
-    static constexpr u64 Window = 4096;  // cycles; the longest frame takes fewer to come in
+    static constexpr u64 Window = 4096;  // cycles; more than the longest frame takes to arrive
     static i64 cellsOf(u32 lenBytes) { return (lenBytes + CellBytes - 1) / CellBytes; }
     void change(i64 cells, u64 clock);
     i64 now_ = 0, most_ = 0, mostBefore_ = 0;
@@ -109,10 +114,10 @@ class Accounting {
   Breaches breaches_;
 };
 
-// Whether a frame has a distance that it has travelled (distance.h), by its headers and its Ethernet address.
+// Whether the packet's distance is known (distance.h): its headers give one, and it is not sent to a group address.
 bool travelled(const VmConfig& config, const Packet& packet);
 
-// What the frame must look like on the wire.
+// The bytes that the frame must have on the wire. `ceWritten`: the rewrite changes its ECN field to CE.
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten);
 
 }  // namespace vermilion

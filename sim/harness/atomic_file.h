@@ -1,4 +1,4 @@
-// An output file that appears whole or not at all: written as NAME.part, renamed by keep().
+// An output file that appears as a whole or not at all. It is written as NAME.part, and keep() renames it.
 #pragma once
 
 #include <cstdio>

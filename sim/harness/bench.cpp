@@ -27,7 +27,7 @@ class BenchSource : public FrameSource {
   }
   std::shared_ptr<const Frame> next() override {
     if (made_ == options_.packets) return nullptr;
-    // The port whose next frame begins first; without a rate the one that has sent least.
+    // The port with the earliest next frame or, without a rate, the port with the fewest frames so far.
     Port& port = *std::min_element(ports_.begin(), ports_.end(), [&](const Port& a, const Port& b) {
       return options_.lineRate ? a.wireNs < b.wireNs : a.made < b.made;
     });
@@ -58,7 +58,7 @@ class BenchSource : public FrameSource {
   u32 dscp(u32 flow) {
     if (!options_.colours) return flow % 64;
     const u32 of8 = static_cast<u32>(random_() % 8);
-    const bool busy = made_ / Phase % 2 == 0;  // 3/4 green and 1/8 of the others; then yellow and red with 1/8 green
+    const bool busy = made_ / Phase % 2 == 0;  // 3/4 green, 1/8 of each other colour; then 1/8 green
     const u32 colour = busy ? (of8 < 6 ? 0 : of8 - 5) : of8 == 0 ? 0 : 1 + of8 % 2;
     for (u32 d = 0; d < 64; d += std::min<u32>(BuildQueues, 16))
       if (d % Colours == colour) return d;
@@ -67,7 +67,7 @@ class BenchSource : public FrameSource {
   struct Port {
     double wireNs = 0;  // of the next frame
     u64 made = 0;
-    u8 station = 1;  // last byte of the source's MAC address, by which the lane's driver chooses the input
+    u8 station = 1;  // last byte of the source MAC address; inputOf() derives the input from it
     std::array<u32, 12> mix = {64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518};
   };
   Frame withStation(u8 station) const {
@@ -76,7 +76,7 @@ class BenchSource : public FrameSource {
     frame.bytes[11] = station;
     return frame;
   }
-  // Each twelve frames in an order of their own.
+  // Each group of twelve frames has the same lengths in a new random order.
   u32 imix(Port& port) {
     const u64 place = port.made % port.mix.size();
     if (place == 0) std::shuffle(port.mix.begin(), port.mix.end(), random_);
@@ -136,7 +136,7 @@ void BenchTiming::write(const Options& o, nlohmann::ordered_json& json) const {
   const auto latency = [&](const char* name, const char* list, const Histogram& seen) {
     u64 all = 0, below = 0;
     for (const auto& [clocks, count] : seen) all += count;
-    const auto at = [&](u64 part) {  // the least that `part` % are not above
+    const auto at = [&](u64 part) {  // the lowest latency that `part` % of the packets do not exceed
       below = 0;
       for (const auto& [clocks, count] : seen) {
         below += count;

@@ -11,11 +11,11 @@
 //   Sequence numbers advance. One segment in 16 is sent again, after 3 others. TTLs are those of 0 to 63 hops from 128,
 //   and half of the frames are ECT(0), both at random.
 //
-//   --line-rate R     not back to back: as from a port of R bits/s, times `--load` (0 to 1). On the wire a frame takes
-//                     24 bytes more than in the lane: preamble 8, FCS 4, gap 12. `--imix`: frames of 64, 594 and 1,518
+//   --line-rate R     at the rate of a port with R bits/s, times `--load` (0 to 1). On the wire a frame takes 24 bytes
+//                     more than in the lane: preamble 8, FCS 4, gap 12. `--imix`: frames of 64, 594 and 1,518
 //                     bytes, 7:4:1, in random order
-//   --all-inputs      each input has a port of that rate; they begin at the same time. Else all frames arrive at
-//                     input 0
+//   --all-inputs      each input has a port of that rate; they begin at the same time. Without this option
+//                     all frames arrive at input 0
 #pragma once
 
 #include <map>
@@ -39,7 +39,7 @@ class BenchTiming {
   void decided(u64 now, std::optional<u64> latency);
   void sent(u64 latency) { toWire_[latency]++; }
   // clocks_per_decision
-  // bubbles                  cycles lost against line rate: decisions take longer than the frames
+  // bubbles                  cycles lost against line rate: the time that decisions take beyond that of the frames
   // offered_clocks           with --line-rate: cycles per frame
   // behind_clocks            with --line-rate, for each input: delay of its last frame, due to the stream's width or
   //                          the lane

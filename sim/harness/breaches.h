@@ -1,4 +1,4 @@
-// What one check has found: how often, and the first of it as a sentence.
+// What one check has found: the number of breaches, and the first one as a sentence.
 #pragma once
 
 #include <string>

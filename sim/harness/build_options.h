@@ -1,6 +1,7 @@
-// The build of the lane this program is compiled for: elaboration parameters of hw/src/vermilion/lane/LaneParams.scala, given
-// by the compiler's command line (sim/vermilion/toolchain/build.py). Defaults are those of the preset `lab`. Only build_shape.cpp and
-// verilated_lane.cpp read them, so that all else is compiled once for all builds.
+// The build parameters of the lane that this program is compiled for (hw/src/vermilion/lane/LaneParams.scala).
+//
+// The compiler's command line gives them (sim/vermilion/toolchain/build.py). The defaults are those of the preset
+// `lab`. Only build_shape.cpp and verilated_lane.cpp read them. So all other files are compiled once for all builds.
 #pragma once
 
 #ifndef VM_DATA_BITS

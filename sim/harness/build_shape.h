@@ -1,4 +1,4 @@
-// The shape of the lane that this program is built with. Values: build_shape.cpp, of build_options.h.
+// The build parameters of the lane that this program is built with. build_shape.cpp takes them from build_options.h.
 #pragma once
 
 #include "formats.h"
@@ -19,7 +19,8 @@ extern const char* const BuildPreset;
 constexpr u32 MostBeatBytes = 64;
 constexpr u64 ClockNs = 4;  // 250 MHz
 
-// Lane time of the first frame: what comes before is for reset and registers. Tests move it (--start-ns) before anything runs.
+// Lane time of the first frame. Lane time stays at it during reset and configuration. --start-ns sets it before the
+// run.
 inline u64 StartNs = 1'000'000;
 
 }  // namespace vermilion

@@ -19,7 +19,7 @@ constexpr u32 EthernetBytes = 14, SllBytes = 16, Sll2Bytes = 20, FamilyBytes = 4
 constexpr u32 Ip4Type = 0x0800, Ip6Type = 0x86dd, OtherType = 0x88b5;
 constexpr u8 OwnAddress[6] = {2, 0, 0, 0, 0, 1};
 
-// Ethernet, and what is re-framed as Ethernet.
+// The link types that are carried: Ethernet, and those for which reframe() adds an Ethernet header.
 bool isRaw(int link) {
   return link == DLT_RAW || link == DLT_IPV4 || link == DLT_IPV6;
 }
@@ -115,8 +115,8 @@ void CaptureReader::reframe(Frame& frame, const u8* data, u32 size) {
   warnings_["reframed"]++;
 }
 
-// Whole files that libpcap cannot read on in would lose their frames without a word; a damaged record is a warning. Only
-// libpcap's text tells one from the other.
+// libpcap stops within some valid files. They are refused, because the run would lose their other frames. A damaged
+// record is only a warning. Nothing but libpcap's text distinguishes the two.
 void CaptureReader::stopped() {
   const std::string error = pcap_geterr(capture_);
   for (const char* what : {"an interface has a type", "an interface has a snapshot length"})
@@ -138,7 +138,7 @@ std::optional<Frame> CaptureReader::next() {
       if (frames_ == 0) warnings_["empty"] = 1;
       return std::nullopt;
     }
-    // Seconds of a damaged pcapng have up to 64 bits; 142 years either way are enough.
+    // A damaged pcapng file can hold seconds of up to 64 bits. They are limited to 142 years before or after 1970.
     const i64 seconds = std::clamp<i64>(header->ts.tv_sec, -StampMaxSeconds, StampMaxSeconds);
     Frame frame;
     frame.wireLen = std::max(header->len, header->caplen);

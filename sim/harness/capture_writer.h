@@ -1,7 +1,7 @@
-// Captures out: pcapng with nanoseconds (draft-ietf-opsawg-pcapng), one Ethernet interface, little-endian.
+// Writes captures: pcapng with nanoseconds (draft-ietf-opsawg-pcapng), one Ethernet interface, little-endian.
 //
 // libpcap cannot write pcapng. Three block types are enough: section header, interface description with if_tsresol = 9,
-// enhanced packet. The file appears under its name at keep(), whole.
+// enhanced packet. keep() makes the whole file appear under its name.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ int append(void* out, u32 address, u32 value) {
   return 0;
 }
 
-// The shadow record is written by the driver's own code.
+// The driver's library gives the writes of the shadow registers (sw_driver/lib/vm_queue_visit.c).
 void queueWrites(std::vector<RegisterWrite>& out, u32 index, const VmQueue& q) {
   vm_queue_visit(&q, append, &out);
   out.push_back({reg::queue_select(), index});

@@ -1,8 +1,11 @@
-// Compares the lane's registers with what the harness saw at the ports: every counter of every queue and colour, latencies, losses of inputs,
-// push-outs, victims by distance, events of flow markers; and that no queue has a backlog. It reads them at the end of a run, when the lane is idle.
+// Compares the lane's registers with what the harness saw at the ports.
 //
-// Then no counter changes. So this check cannot find a snapshot that mixes values of two cycles. StatisticsSpec checks in full
-// traffic, and RecordRamProof proves (hw/test/src/vermilion/stats), that a snapshot is of one cycle.
+// It compares every counter of every queue and colour, latencies, losses of inputs, push-outs, victims by distance and
+// events of flow markers. It also checks that no queue has a backlog. It reads the registers at the end of a run, when
+// the lane is idle.
+//
+// Then no counter changes. So this check cannot find a snapshot that mixes values of two cycles. StatisticsSpec checks
+// in full traffic, and RecordRamProof proves (hw/test/src/vermilion/stats), that a snapshot is of one cycle.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,9 +19,9 @@ namespace vermilion {
 // Each difference becomes one breach. `lost`: one per input, as the harness counted them.
 void compareCounters(Registers& registers, const VmConfig& config, const Results& results,
                      const std::vector<Lost>& lost, Breaches& breaches);
-// If any queue has `update`, each departure from any queue gives one refresh, or the register `refreshes_skipped` counts it. An eviction is
-// no departure. So the register is exact. It saturates at its greatest value. If no queue has `update`, both are 0.
-// `shown`: refreshes; `missing`: departures without one.
+// If any queue has `update`, each departure from any queue gives one refresh, or the register `refreshes_skipped`
+// counts it. An eviction is no departure. So the register is exact, until it saturates. If no queue has `update`, both
+// are 0. `shown`: refreshes; `missing`: departures without one.
 void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches);
 // Returns the lane's own counts of flow events for the JSON.
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches);

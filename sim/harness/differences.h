@@ -1,5 +1,6 @@
-// The fields in which what the lane shows differs from what a check expects. A message of such a check begins with their names, separated by
-// ", " and ended by ":"; the values follow.
+// The fields in which the lane's values differ from those that a check expects.
+//
+// The message of such a check begins with the names of these fields, separated by ", " and ended by ":". Values follow.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace vermilion {
 
-// Whether `name` is one of the names, and not only a part of one, that `message` begins with.
+// Whether `name` is one of the names at the beginning of `message`. A part of a name does not count.
 constexpr bool namesField(std::string_view message, std::string_view name) {
   std::string_view names = message.substr(0, message.find(':'));
   for (;;) {

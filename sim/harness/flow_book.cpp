@@ -20,7 +20,7 @@ Json flowEventJson(const u64 counts[FlowEvents]) {
   return j;
 }
 
-// "10.0.0.1:80" or "[fd00::1]:80"; words least significant first.
+// "10.0.0.1:80" or "[fd00::1]:80"; `words`: least significant first.
 static std::string endpoint(const u32* words, bool ip6, u32 port) {
   u32 network[4];
   for (int i = 0; i < 4; i++) network[i] = htonl(ip6 ? words[3 - i] : words[0]);

@@ -1,9 +1,12 @@
-// The flows that the flow markers saw. Flows are numbered in the order in which their first packets were decided, the same in both
-// engines. A packet belongs to a flow if the marker looked the flow up in its table, found or not: TCP with
-// payload or a SYN, neither bad nor without a buffer, in a queue with 3CPM, WPM or APM (docs/flow-markers.md). So acknowledgements belong to none.
+// The flows that the flow markers saw.
 //
-// Each flow has packets by colour, losses and probes, and its last state. The first `Most` flows have a number. Later flows count
-// only in their queue's events, so that a port scan does not use up the memory.
+// Flows are numbered in the order in which their first packets were decided. Both engines give the same numbers. A
+// packet belongs to a flow if the marker looked the flow up in its table, found or not. These are TCP packets with
+// payload or a SYN, neither bad nor without a buffer, in a queue with 3CPM, WPM or APM (docs/flow-markers.md). So
+// acknowledgements belong to no flow.
+//
+// Each flow has packets by colour, losses and probes, and its last state. The first `Most` flows have a number. Later
+// flows count only in their queue's events, so that a port scan does not use up the memory.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -28,8 +31,8 @@ class FlowBook {
 
   // The number of the packet's flow, if it has one.
   std::optional<u32> packet(const VmArrival& seen, const Headers& headers, const VmMark& mark);
-  // Flows of one queue in all, and those with most packets: {"flows", "busiest": [{flow, from, to, packets [3], losses,
-  // probes, average (A_Y, packets), burst (L_Y)}]}. `alphaEighths` is the marker's.
+  // The number of a queue's flows, and the `Busiest` flows with most packets: {"flows", "busiest": [{flow, from, to,
+  // packets [3], losses, probes, average (A_Y, packets), burst (L_Y)}]}. `alphaEighths` is the marker's.
   void write(nlohmann::ordered_json& json, u32 queue, u32 alphaEighths) const;
 
  private:

@@ -49,7 +49,7 @@ class CaptureSource : public FrameSource {
   }
 
  private:
-  // Silences that --speed has made longer than the lane takes are cut once more.
+  // A --speed below 1 can make a gap longer than GapMaxNs. Then the gap is shortened again.
   u64 atSpeed(u64 captured) {
     const long double ns = captured / static_cast<long double>(options_.speed);
     if (ns - before_ > GapMaxNs) {
@@ -65,7 +65,7 @@ class CaptureSource : public FrameSource {
   std::optional<Segmenter> segmenter_;
   std::optional<Front> front_;
   u64 bytes_ = 0, jumps_ = 0, oversize_ = 0;
-  long double before_ = 0, cut_ = 0;  // ns at this speed: of the frame before; taken out so far
+  long double before_ = 0, cut_ = 0;  // ns at this speed: time of the previous frame; removed so far
 };
 
 }  // namespace

@@ -1,23 +1,25 @@
 // The stage upstream of the lane, only in the simulator: it sets the DSCPs of IP packets, by rules or by flow.
 //
-// --front FILE is one JSON object, made by sim/vermilion/simulation/front.py from a configuration that has been checked:
+// --front FILE is one JSON object. sim/vermilion/simulation/front.py makes it from a checked configuration:
 //
 //   {"rules": [{"dscp": N, "ingress": N, "vlan": N, "pcp": N, "source": ADDRESS, "destination": ADDRESS, "protocol": N,
 //               "source_port": [LOW, HIGH], "destination_port": [LOW, HIGH], "match_dscp": N}]}
 //   {"spread": [N, ...]}
 //   ADDRESS = {"six": 0 or 1, "address": [4 words], "mask": [4 words]}, least significant word first, as in VmHeaders
 //
-// A rule matches a frame if every field of the rule matches. The first such rule gives the frame `dscp`. Fields are those of the model's
-// parser (parser.h): `protocol` is the number after IPv6 extension headers, ports are those of TCP and UDP in the first fragment.
+// A rule matches a frame if every field of the rule matches. The first such rule gives the frame `dscp`. Fields are
+// those of the model's parser (parser.h). `protocol` is the number after IPv6 extension headers. Ports are those of TCP
+// and UDP in the first fragment.
 //   ingress     the lane's input, see inputOf() in pace.h
-//   vlan, pcp   of the outer tag, whose type is 0x8100 or 0x88a8, IP or not; a frame without a tag has neither
+//   vlan, pcp   of the outer tag, type 0x8100 or 0x88a8, of frames with and without IP; a frame without a tag has
+//               neither
 //   the others  of IP packets only
 // A frame that is not IP has no DSCP. It is counted with its rule and stays unchanged. The IPv4 checksum is updated as
 // rewrite.h does it.
 //
-// "spread" gives each flow one DSCP of the list: that at index (h ^ h >> 32) modulo its length. h is the 64-bit FNV-1a hash, offset
-// basis 0xcbf29ce484222325, of source address, destination address, protocol (1 byte), source port and destination port, in the
-// order of bytes on the wire; ports are 0 where the parser finds none.
+// "spread" gives each flow one DSCP of the list: that at index (h ^ h >> 32) modulo the list's length. h is the 64-bit
+// FNV-1a hash of source address, destination address, protocol (1 byte), source port and destination port. Its offset
+// basis is 0xcbf29ce484222325. Bytes are in the order on the wire. Ports are 0 if the parser finds none.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -34,7 +36,7 @@ class Front {
  public:
   explicit Front(const std::string& file);
   void apply(Frame& frame);
-  // rules[] {dscp, matched, changed, not_ip} and unmatched, or spread {packets, changed, not_ip}: results.h
+  // rules[] {dscp, matched, changed, not_ip} and unmatched, or spread {matched, changed, not_ip}: results.h
   void write(nlohmann::ordered_json& json) const;
 
  private:

@@ -11,7 +11,7 @@ constexpr u32 CheckBytes = 4, PaddedBytes = 68;
 const char* const CutHeader = "cut_header";
 const char* const IpLength = "ip_length";
 
-// Does a packet of `bytes` from offset `at` on contradict a frame that was `wire` bytes long?
+// Whether a packet of `bytes` from offset `at` on contradicts a frame with `wire` bytes on the wire.
 bool lies(u64 at, u64 bytes, u64 wire) {
   return at + bytes > wire || (wire > PaddedBytes && wire - (at + bytes) > CheckBytes);
 }

@@ -7,8 +7,8 @@ namespace vermilion {
 
 namespace {
 
-constexpr u64 PatienceCycles = 10'000'000;  // then the lane counts as hung
-constexpr u32 PauseCycles = 5;              // from the port `paused` to the last departure
+constexpr u64 PatienceCycles = 10'000'000;  // without an event; then the lane counts as hung
+constexpr u32 PauseCycles = 5;              // most cycles from the port `paused` to the last departure
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void LaneDriver::clock(const std::function<void()>& look) {
   now_ += step_;
 }
 
-// With stalls an egress is paused every now and then, for up to 64 cycles.
+// Pauses the egresses of hold(). With --stalls it pauses each egress at random, for 1 to 64 cycles.
 void LaneDriver::pause(Output& out, u32 egress) {
   if (held_ >> egress & 1) {
     out.paused++;
@@ -48,7 +48,7 @@ void LaneDriver::pause(Output& out, u32 egress) {
   out.paused = out.paused == out.pauseLength ? 0 : out.paused + 1;
   if (out.paused == 0) out.pauseLength = random_() % 128 == 0 ? 1 + random_() % 64 : 0;
   lane_.setPaused(egress, out.paused != 0);
-  if (out.paused != 0) resting_ = 0;  // the lane may rest, but not when the pause is over
+  if (out.paused != 0) resting_ = 0;  // an idle lane may have packets to send after the pause
 }
 
 void LaneDriver::clockAmidTraffic(const std::function<void()>& look) {
@@ -94,7 +94,7 @@ bool LaneDriver::open() const {
 void LaneDriver::present() {
   for (u32 i = 0; i < Inputs; i++) {
     Input& in = inputs_[i];
-    if (in.shown) continue;  // AXI: valid stays until ready
+    if (in.shown) continue;  // AXI: the beat stays until the input is ready
     if (in.frames.empty() || (stalls_ && random_() % 4 == 0)) {
       lane_.setInput(i, nullptr);
       continue;
@@ -217,7 +217,7 @@ bool LaneDriver::advance(FrameSource& source, u64 until) {
   return false;
 }
 
-// Ends the pauses of `hold`, if there are any.
+// Ends the pauses of hold(). False: there were none.
 bool LaneDriver::release() {
   for (u32 e = 0; e < Egresses; e++) {
     if (!(held_ >> e & 1)) continue;

@@ -1,12 +1,19 @@
-// Runs the Verilated lane cycle by cycle: frames to beats, beats to frames, verdicts and departures to a listener. Checks the rules of the
-// streams at the lane's ports: an input that cannot be stalled is always ready; an output beat has no gaps in keep, all its bytes unless it is
-// the frame's last, and at least one; no frame comes out with `bad`; a paused egress sends no packet; the lane does not hang.
+// Runs the Verilated lane cycle by cycle. It turns frames into beats and beats into frames.
 //
-// Lane time advances by 4 ns per cycle. Where the lane is not busy and no frame waits at an input, time jumps to the next frame or the lane's `wake`, whichever
-// is earlier, on the 4 ns grid; the cycle count does not jump. So nothing happens at another time than without the jump.
+// It passes verdicts and departures to a listener, and checks the rules of the streams at the lane's ports:
+//   - An input that cannot be stalled is always ready.
+//   - An output beat has at least one byte and no gaps in keep. All its bytes are valid unless it is the frame's last
+//     beat.
+//   - No frame comes out with `bad`.
+//   - A paused egress sends no packet.
+//   - The lane does not hang.
 //
-// A frame takes the input that its two MAC addresses choose, so all frames between two MAC addresses keep their order. It starts in the first
-// cycle at or after its time, or after the previous frame of that input.
+// Lane time advances by 4 ns per cycle. If the lane is not busy and no frame waits at an input, lane time jumps. It
+// jumps to the next frame or to the lane's `wake`, whichever is earlier. It stays on the 4 ns grid, and the cycle count
+// does not jump. So every event has the same time as without the jump.
+//
+// The two MAC addresses of a frame select its input, so all frames between two MAC addresses keep their order. A frame
+// starts in the first cycle at or after its time, or after the previous frame of that input.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +30,10 @@
 
 namespace vermilion {
 
-// Events of the run; `clock` counts cycles from the start of the program, `now` is lane time.
+// Receives the events of a run. `clock` counts cycles from the start of the program, `now` is lane time.
 struct LaneListener {
   virtual ~LaneListener() = default;
-  virtual void time(u64 clock, u64 now) = 0;                                           // of every cycle, first
+  virtual void time(u64 clock, u64 now) = 0;                                           // at the start of each cycle
   virtual void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock) = 0;  // its last beat is in
   virtual void lost(u32 input, u32 lenBytes,
                     u64 clock) = 0;  // the input dropped a frame, LostCycles after its last beat
@@ -36,33 +43,33 @@ struct LaneListener {
   virtual void breach(const std::string& text) = 0;  // of the rules above
 };
 
-// Stands between the lane's stream ports and the driver, for tests of the driver's own checks.
+// Changes what the driver sees at the lane's stream ports, to test the driver's own checks.
 struct StreamTap {
   virtual ~StreamTap() = default;
-  virtual void output(Beat& beat) = 0;            // a beat that is taken, of any egress
-  virtual bool ready(u32 input, bool ready) = 0;  // what the driver takes for the input's ready
+  virtual void output(Beat& beat) = 0;            // an accepted beat of any egress
+  virtual bool ready(u32 input, bool ready) = 0;  // returns what the driver sees as the input's ready
 };
 
 class LaneDriver {
  public:
-  static constexpr u32 ResetCycles = 8;  // one is enough; tests with random power-up state take 1 to 8
+  static constexpr u32 ResetCycles = 8;  // one is enough; tests with random power-up state use 1 to 8
 
   LaneDriver(VerilatedLane& lane, LaneListener& listener, bool stalls, bool oneInput);
 
-  // Resets the lane for at least one cycle; frames continue to arrive. Reset is synchronous: it takes effect at the first edge. Before that the
-  // driver ignores the lane's outputs.
+  // Resets the lane for at least one cycle; frames continue to arrive. Reset is synchronous: it takes effect at the
+  // first edge. Before that the driver ignores the lane's outputs.
   void reset(u32 clocks = ResetCycles);
-  // Reset and registers. Lane time stands at StartNs meanwhile, so that is when the lane is configured.
+  // Resets the lane and writes its registers. Lane time stays at StartNs until the lane is ready for frames.
   void start(const VmConfig& config, u32 resetCycles = ResetCycles);
-  // Until all frames of `source` are in and the lane is idle; `progress` is called now and then.
+  // Runs until all frames of `source` have entered and the lane is idle. Calls `progress` every 1,024 cycles.
   void run(FrameSource& source, const std::function<void()>& progress);
-  // From now on frames of `source` that are due also enter the lane during register accesses and in advance().
+  // From this call on, frames of `source` that are due also enter the lane during register accesses and reset.
   void attach(FrameSource& source) { source_ = &source; }
-  // `source`, which had ended, has more frames.
+  // Call when a source that had ended has more frames.
   void more() { sourceEnded_ = false; }
-  // One cycle, after a jump of time where nothing moves; the jump ends at `until`. False: nothing is left to wait for.
+  // Runs one cycle. Before it, lane time may jump, at most to `until`. False: nothing is left to wait for.
   bool advance(FrameSource& source, u64 until = ~u64{0});
-  // No frame until then; only where advance() has nothing left.
+  // Moves lane time to `ns`. Legal only after advance() has returned false.
   void idleUntil(u64 ns) { now_ = std::max(now_, ontoGrid(ns)); }
   ControlAccess& control() { return control_; }
   void tap(StreamTap* tap) { tap_ = tap; }
@@ -72,15 +79,15 @@ class LaneDriver {
   u64 now() const { return now_; }
   // Pauses these egresses (a bit each) until no other egress has a packet to send and the source has ended.
   void hold(u32 egresses) { held_ = egresses; }
-  // While this many frames wait for one input (default: WaitingFrames), the driver reads no more frames, for any input. So a stalled input
-  // delays the others.
+  // While this many frames wait for one input (default: WaitingFrames), the driver reads no more frames, for any input.
+  // So a stalled input delays the others.
   void readAhead(std::size_t frames) { readAhead_ = frames; }
-  u64 stalledCycles() const { return stalledCycles_; }  // an input that can be stalled had a beat and was not ready
+  u64 stalledCycles() const { return stalledCycles_; }  // stalled beats, summed over cycles and inputs
 
  private:
   struct Input {
     std::deque<std::shared_ptr<const Frame>> frames;
-    std::size_t offset = 0;  // of the beat in the first frame
+    std::size_t offset = 0;  // of the current beat in the first frame
     Beat beat;
     bool shown = false;
   };
@@ -93,7 +100,7 @@ class LaneDriver {
   };
   bool inputReady(u32 input) const;
   void clock(const std::function<void()>& look);
-  void clockAmidTraffic(const std::function<void()>& look);  // with the beats of an attached source
+  void clockAmidTraffic(const std::function<void()>& look);  // with beats of the attached source
   bool open() const;                                         // all inputs are ready
   void present();
   void sample();
@@ -115,7 +122,7 @@ class LaneDriver {
   FrameSource* source_ = nullptr;      // attached
   std::shared_ptr<const Frame> next_;  // read from the source, not yet due
   bool sourceEnded_ = false;
-  bool defined_ = false;  // the lane's outputs are: reset has taken effect
+  bool defined_ = false;  // reset has taken effect, so the lane's outputs are defined
   std::vector<Output> outputs_;
   u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledCycles_ = 0;
   u64 step_ = ClockNs;  // ns of lane time per cycle

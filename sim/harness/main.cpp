@@ -1,8 +1,10 @@
-// vermilion-sim: a capture through the lane, by the RTL or by the model alone.
+// vermilion-sim: sends a capture through the lane, with the RTL or with the model alone.
 //
-// On standard output: `progress DONE TOTAL`, `warning TEXT`, `error TEXT`. Exit status 0: done; 1: a defect of the lane, one `error` for
-// each kind says which (the outputs are written all the same, to look at); 2: the input is at fault, one `error` says how, nothing is
-// written; 3: the program itself failed, nothing is written.
+// Lines on standard output: `progress DONE TOTAL`, `warning TEXT`, `error TEXT`. Exit status:
+//   0   done
+//   1   a defect of the lane: one `error` for each kind. The outputs are written, to be examined
+//   2   a fault of the input: one `error` describes it, nothing is written
+//   3   a failure of the program itself, nothing is written
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -18,7 +20,7 @@
 using namespace vermilion;
 using Json = nlohmann::ordered_json;
 
-// One error for each check that found something.
+// Prints one error line for each check that found a defect.
 static void printDefects(const Json& json, u64 defects) {
   bool said = false;
   const auto say = [&](const char* check, const std::string& first) {
@@ -64,7 +66,7 @@ static int run(const Options& o) {
 
   Warnings warnings = source->warnings();
   json["wall_seconds"] = wall;
-  json["cpu_seconds"] = cpu;  // of the run: what others do on the machine slows the wall clock and hardly this
+  json["cpu_seconds"] = cpu;  // of the run; other processes affect it much less than wall_seconds
   json["packets_per_second"] = static_cast<double>(recorder.results().packets()) / wall;
   json["capture_start_ns"] = source->startNs();
   json["lane_start_ns"] = StartNs;
@@ -83,7 +85,7 @@ static int run(const Options& o) {
   return 1;
 }
 
-// One line of plain text, whatever a file put into the message.
+// Prints one line of printable ASCII, whatever characters of a file the message has.
 static void printError(const std::string& message) {
   std::string text = message.substr(0, 4000);
   for (char& c : text)

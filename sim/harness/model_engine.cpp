@@ -1,4 +1,4 @@
-// --engine model: the lane of sim/model clock by clock, driven as lane_driver.cpp drives the Verilated one.
+// --engine model: runs the lane of sim/model cycle by cycle, driven like the Verilated lane in lane_driver.cpp.
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// A number in an option of the harness's programs, checked as it is read.
+// Reads a number from an option of the harness's programs, and checks it.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 namespace vermilion {
 
-// The number that `text` is, in [low, high]; else an InputError that names the option, the text and what is `legal`.
+// Returns the number in `text`. Throws an InputError with option, text and `legal` if it is none or not in [low, high].
 template <class T>
 T number(const std::string& option, const std::string& text, T low, T high, const char* legal) {
   T value{};

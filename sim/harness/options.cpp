@@ -121,7 +121,7 @@ void set(Parsed& p, Name name, Value value) {
   }
 }
 
-// Options that do not go together, or that are missing.
+// Refuses options that exclude each other, and missing ones.
 void checkTogether(const Parsed& p) {
   const Options& o = p.o;
   if (o.rate && p.paced) throw InputError("--rate and --speed are both given; one sets the pace");

@@ -1,4 +1,4 @@
-// What both engines feed (run.h).
+// Records the results of a run of either engine (run.h).
 #include <algorithm>
 #include <cstdio>
 

@@ -12,7 +12,7 @@ namespace vermilion {
 
 const char* const VerdictNames[VM_VERDICTS] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
-// Of a refresh that changes nothing, or a packet that does not, the look-ahead has no meaning.
+// `updates`: the packet or refresh updates averages. Without an update the n of the look-ahead has no meaning.
 void Replay::compareSeen(Differences& found, const Arrival& rtl, const Arrival& model, bool packet, bool updates) {
   found.compare("time", rtl.time, model.time);
   if (packet) {
@@ -78,7 +78,7 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   victims_.departed(queue, clock);
 }
 
-// The packet's outcome as the RTL shows it, from which the model continues.
+// Continues the model with the packet's outcome in the RTL, and compares the verdicts.
 void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 provisionalVerdict,
                     u64 clock) {
   const bool held = BuildVictims != 0 && pushesOut(model_.queue(seen.queue), provisionalVerdict);
@@ -102,7 +102,7 @@ void Replay::finish() {
   victims_.finish();
 }
 
-// Of the estimators that colour's arrival or departure updates.
+// Compares the averages that an arrival or departure of this colour updates.
 void Replay::compareAverages(Differences& found, const RtlDecision& rtl) const {
   const Arrival& a = rtl.seen;
   for (u32 e = 0; e < u32{Colours}; e++)

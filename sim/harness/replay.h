@@ -1,11 +1,13 @@
 // Replays every decision of the RTL in the model. Average, probability and verdict must be equal, bit for bit.
 //
-// The replay takes from the RTL which packet was decided in which cycle, and which departed. It computes all other values: times, colours and
-// buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h), averages, spacing, limit. It compares all of these, the
-// averages that the decision updated, the arriving colour's own, probability and verdict. At a refresh it compares what the refresh saw and
-// the averages. The victim of a push-out is taken from the RTL for what follows. It is compared when all packets that departed before are
-// known: some cycles later or, in the folded build, at once (victim_check.h). Average and probability of bad, nobuf and policed frames are
-// not used, and not compared.
+// The replay takes from the RTL which packet was decided in which cycle, and which departed. It computes all other
+// values: times, colours and buckets (mark_stage.h), backlogs, idle times, look-ahead and draw (pipeline_view.h),
+// averages, spacing, limit. It compares all of these, the averages that the decision updated, the arriving colour's
+// own, probability and verdict. At a refresh it compares what the refresh saw and the averages. Average and probability
+// of bad, nobuf and policed frames are not used, and not compared.
+//
+// The replay continues with the RTL's victim of a push-out. It compares the victim some cycles later, when all packets
+// that departed before are known (victim_check.h).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +26,7 @@ namespace vermilion {
 
 // A decision as the RTL's trace port has it: `Decision` in hw/src/vermilion/policy/Bundles.scala.
 struct RtlDecision {
-  bool refresh = false;  // averages brought up to date at a departure; no packet
+  bool refresh = false;  // a departure updates averages; no packet
   u32 input = 0;
   Arrival seen{};
   u64 average[Colours] = {};
@@ -32,7 +34,7 @@ struct RtlDecision {
   u32 verdict = 0;
   VmMark mark{};
   PushOut pushOut{};
-  u32 cell = 0;  // names the packet, as pushOut.outcome.cell does; RTL only
+  u32 cell = 0;  // identifies the packet, as pushOut.outcome.cell does; RTL only
 };
 
 extern const char* const VerdictNames[VM_VERDICTS];
@@ -45,30 +47,32 @@ class Replay {
     times_[clock % Times] = truncate(now, TimeBits);
     victims_.clock(clock);
   }
-  // A commit: the queue's next decision has this profile.
+  // Applies a commit: the queue's next decision uses this profile.
   void configure(u32 queue, const VmQueue& profile);
   // Whether averages, spacing and buckets are equal. Flows and victims are not compared.
   bool sameState(const Replay& other) const {
     return model_.sameState(other.model_) && marks_.sameBuckets(other.marks_);
   }
-  // So far: decisions and refreshes that differ from the model, and departures with a time other than their cycle's.
+  // Decisions and refreshes that differ from the model so far, and departures with a time other than that of their
+  // cycle.
   u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_ + departuresWrong_; }
-  // After the last cycle.
+  // Call after the last cycle.
   void finish();
-  // Both are called in the order of cycles; `clock` is the cycle in which the lane's port showed it.
+  // Call check() and departed() in the order of cycles. `clock` is the cycle in which the lane's port showed the event.
   // `headers` are those of the packet, as the model's parser finds them.
-  // Returns the events of the packet's flow (`flow_events` in records.h), which the RTL only counts.
+  // check() returns the events of the packet's flow (`flow_events` in records.h). The RTL only counts them.
   u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   u64 decisions() const { return decisions_; }
-  // A push-out's outcome may be wrong where its decision disagrees as well; then it is subtracted twice, but never below 0.
+  // If both decision and victim of a push-out disagree, it is subtracted twice, but the result is never below 0.
   u64 agreed() const { return agreed_ - std::min(agreed_, victims_.wrong()); }
   u64 refreshes() const { return refreshes_; }
   u64 refreshesAgreed() const { return refreshesAgreed_; }
   // Departures so far without a refresh. The lane may skip refreshes, and counts those (counter_check.h).
   u64 refreshesMissing() const { return std::accumulate(awaited_.begin(), awaited_.end(), u64{0}); }
-  // Names the fields that differ (differences.h), then gives the values of RTL and model. Where all decisions agree, the first wrong victim.
+  // The names of the fields that differ (differences.h), then the values of RTL and model. If all decisions agree: the
+  // first wrong victim.
   const std::string& firstDisagreement() const { return first_.empty() ? victims_.first() : first_; }
   const VictimCheck& victims() const { return victims_; }
 
@@ -88,7 +92,8 @@ class Replay {
   MarkStage marks_;
   PipelineView view_;
   DecisionModel model_;
-  // Departures without a refresh so far, by queue and colour. A refresh too many is an error here, a missing one in counter_check.h.
+  // Departures without a refresh so far, by queue and colour. An extra refresh is an error here, a missing one in
+  // counter_check.h.
   std::vector<u64> awaited_;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;
   std::string first_;

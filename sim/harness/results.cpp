@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// The lower bound of a value's class: three bits below the leading one are kept.
+// The lower bound of a latency's class. A class has the leading 1 and the three bits after it: 8 classes per octave.
 u64 classOf(u64 ns) {
   const int drop = std::max(0, static_cast<int>(std::bit_width(ns)) - 4);
   return ns >> drop << drop;

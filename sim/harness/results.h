@@ -1,52 +1,75 @@
-// What a run found, as JSON. Names of the file `--stats-json`:
+// Collects the results of a run and writes them as JSON. Names in the file of `--stats-json`:
 //
-//   engine, preset, packets, bytes, clocks (RTL), seconds (of the lane's time), wall_seconds, packets_per_second and
-//   clocks_per_second (of simulation), capture_start_ns
-//   queues[]   index, name, colours[3] of counters {packets, bytes}: arrived, enqueued (`marked` among them), marked (CE chosen),
-//              ce_written, early, forced, tail, nobuf, bad, policed, sent, evicted (enqueued, and taken out again for a packet that
-//              came later); colours are those after the queue's marker;
-//              colours_in_out [3][3]: packets by the colour they came with and the one their marker gave;
-//              marker: {kind}, absent where there is none; by flow also flow_events as below, of this queue and by the model, and
-//              what flow_book.h says of its flows;
-//              dscps [[dscp, packets], ...] of the IP packets, as they came to the lane; not_ip: frames that are not IP;
-//              latency: histogram [[from_ns, packets], ...] of decision to departure, 8 classes an octave, empty ones left out;
-//              latency_max_ns, highest_backlog_bytes, highest_backlog_packets: queued before a
-//              packet, all colours, as the limit saw it at the verdict
-//              lost_by_distance [[distance, packets], ...] of the packets that the queue lost (early, forced, tail and
-//              evicted) with a known distance: IP to one receiver, the initial TTL by option or inference
-//              (docs/distance-drops.md);
-//              wasted_hops: the sum of their distances;
-//              lost_without_distance: the other packets that the queue lost. The search counts them as 63 hops or, for
-//              link-local multicast, as 31 (the register lost_distance counts them there)
-//              push_outs, stale: decisions that could push out a queued packet; those with a stale candidate, in which
-//              the arriving packet was the victim (docs/decisions/0006-victims-by-distance.md);
-//              victims_by_distance [[distance, packets], ...] of the queued victims, evicted or marked, by the distance
-//              that the search used; these three absent if the queue has no push-outs
-//   waited_ns  time in which at least one packet waited: was queued for longer than an empty lane takes (waiting_time.h)
+//   engine, preset, packets, bytes
+//   clocks     cycles of the run
+//   seconds    of lane time
+//   wall_seconds, cpu_seconds, packets_per_second, clocks_per_second (RTL)    of the simulation
+//   capture_start_ns    time of the capture's first frame, since 1970
+//   lane_start_ns       lane time at which the capture starts; all times here are lane time, of 64 bits
+//
+//   queues[]   index, name
+//     colours[3]      of counters {packets, bytes}. Colours are those after the queue's marker:
+//                     arrived, enqueued (`marked` among them), marked (CE chosen), ce_written, early, forced, tail,
+//                     nobuf, bad, policed, sent, evicted (enqueued, and pushed out later for another packet)
+//     colours_in_out  [3][3]: packets by the colour with which they arrived and the one that their marker gave
+//     marker          {kind}; absent without a marker. Flow markers have flow_events, too (see below; of this queue,
+//                     counted by the model), and the flows of flow_book.h
+//     dscps           [[dscp, packets], ...] of the IP packets as they arrived at the lane
+//     not_ip          frames that are not IP
+//     latency         histogram [[from_ns, packets], ...] of decision to departure: 8 classes per octave, without empty
+//                     ones
+//     latency_max_ns
+//     highest_backlog_bytes, highest_backlog_packets
+//                     what was queued before a packet, all colours, as the limit saw it at the verdict
+//     lost_by_distance
+//                     [[distance, packets], ...] of the packets that the queue lost (early, forced, tail and evicted)
+//                     with a known distance: IP to one receiver, the initial TTL by option or inference
+//                     (docs/distance-drops.md)
+//     wasted_hops     the sum of their distances
+//     lost_without_distance
+//                     the other packets that the queue lost. The search, like the register lost_distance, counts them
+//                     as 63 hops or, for link-local multicast, as 31
+//
+//   The next three are absent if the queue has no push-outs:
+//     push_outs       decisions that could push out a queued packet
+//     stale           those with a stale candidate. In them the arriving packet was the victim
+//                     (docs/decisions/0006-victims-by-distance.md)
+//     victims_by_distance
+//                     [[distance, packets], ...] of the queued victims, evicted or marked, by the distance that the
+//                     search used
+//
+//   waited_ns  time in which at least one packet waited: it was queued for longer than in an empty lane
+//              (waiting_time.h)
 //   span_ns    from the first verdict of a packet that departed to the last departure
-//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, provisional_verdict], every k-th decision, k
-//              such that at most 12,000 remain; the average in bytes or packets, the backlog what the limit saw at the verdict:
-//              all that is queued before the packet. The averages see an older backlog (docs/architecture.md), which is in --trace.
-//              A bad, nobuf or policed frame updates no average and has no probability: both are null
-//   events[]   the same for marks and drops (as policy ruled) only, at most 8,000
+//   samples[]  [time_ns, queue, colour, average, backlog_bytes, backlog_packets, probability, provisional_verdict]
+//              of every k-th decision. k is such that at most 12,000 remain. The average is in bytes or packets. The
+//              backlog is what the limit saw at the verdict: all that is queued before the packet. The averages see an
+//              older backlog (docs/architecture.md), which is in --trace. A bad, nobuf or policed frame updates no
+//              average and has no probability: both are null
+//   events[]   the same, for provisional verdicts other than `enqueue`; at most 8,000
 //   sample_every, event_every    k of each
-//   lost[]     per input {packets, bytes}: frames that the input left out, so without a verdict and in no queue; absent where there are none
-//   flow_events {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: what happened to the flows of all
-//              flow markers (docs/flow-markers.md, "The table"), each at most 2^32-1: read from the RTL's registers, and there
-//              an error of the accounting where the model counts otherwise; with --engine model its own count
-//   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that differ
+//   lost[]     per input {packets, bytes}: frames that the input dropped, so without a verdict and in no queue. Absent
+//              if there are none
+//   flow_events
+//              {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: events of the flows of all
+//              flow markers (docs/flow-markers.md, "The table"), each at most 2^32-1. RTL: read from its registers; a
+//              count that differs from the model's is an error in `counters`. --engine model: the model's count
+//   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that
+//              differ
 //   accounting {errors, first_error}: the fate and the bytes of each frame (accounting.h)
-//   victims, counters, stream   the same (RTL): victims of push-outs (victim_check.h), the lane's counters (counter_check.h), rules of the
-//              streams at the lane's ports (lane_driver.h)
+//   victims, counters, stream
+//              the same (RTL): victims of push-outs (victim_check.h), the lane's counters (counter_check.h), rules of
+//              the streams at the lane's ports (lane_driver.h)
 //   warnings   {name: count}, names in capture_reader.h and frame_source.h
-//   split      {payload_bytes, frames, segments, whole} with --split (segmenter.h): payload bytes of a segment asked for, 0: as fit 1500
-//              bytes of IP; frames that became segments; these; long TCP frames that stayed whole
-//   rules[]    {dscp, matched, changed, not_ip}, one a rule, with --front (front.h): the DSCP that it gives; frames that it took; of
-//              these, those that had another DSCP, and those that are not IP and so have none
-//   unmatched  frames that no rule took
-//   spread     {matched, changed, not_ip}, as a rule's, of --front with "spread"
-//   input_stalled_clocks    cycles in which an input that can be stalled had a stalled beat (RTL)
-//   lane_start_ns           lane time at which the capture starts; all times here are lane time, of 64 bits
+//   split      with --split (segmenter.h): {payload_bytes, frames, segments, whole}: requested payload bytes per
+//              segment, 0: as many as fit 1500 bytes of IP; frames that became segments; their segments; long TCP
+//              frames that stayed whole
+//   rules[]    with --front (front.h), one per rule: {dscp, matched, changed, not_ip}: the DSCP that the rule gives;
+//              frames that it matched; of these, frames that had another DSCP, and frames that are not IP and so have
+//              none
+//   unmatched  frames that no rule matched
+//   spread     with a "spread" in --front: {matched, changed, not_ip}, as in a rule
+//   input_stalled_clocks    stalled beats at the inputs, summed over cycles and inputs (RTL)
 #pragma once
 
 #include <array>
@@ -63,7 +86,7 @@ namespace vermilion {
 
 constexpr u32 Distances = 64, LatencyBins = 32, Dscps = 64;
 
-// Keeps every k-th of a stream; k doubles when there is no more room.
+// Keeps every k-th item of a stream. k doubles when the room is full.
 template <class T>
 class Decimator {
  public:
@@ -90,9 +113,9 @@ class Results {
   Results(const VmConfig& config, std::vector<std::string> names);
   void decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
                const PushOut& pushOut, bool travelled);
-  // What a packet was classified by.
+  // Counts the packet's DSCP.
   void classified(u32 queue, const Headers& headers);
-  // A packet's flow, counted; its number where it has one.
+  // Counts the events of the packet's flow. Returns the flow's number, if it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
   void lost(u32 input, u32 lenBytes);
@@ -103,8 +126,8 @@ class Results {
   u64 victimsByDistance(u32 queue, u32 distance) const { return queues_[queue].victimsByDistance[distance]; }
   u64 pushOuts(u32 queue) const { return queues_[queue].pushOuts; }
   u64 stale(u32 queue) const { return queues_[queue].stale; }
-  // Packets sent 2^bin to 2^(bin+1)-1 ns after their decisions, the lane's classes. 0 ns is in bin 0, all from 2^31 ns
-  // on in the last.
+  // Packets sent 2^bin to 2^(bin+1)-1 ns after their decisions, in the lane's classes. Bin 0 includes 0 ns. The last
+  // bin includes all longer latencies.
   u64 latencies(u32 queue, u32 bin) const { return queues_[queue].latencies[bin]; }
   const VmCounters& counters(u32 queue, u32 colour) const { return queues_[queue].counters[colour]; }
   void write(nlohmann::ordered_json& json) const;
@@ -127,10 +150,10 @@ class Results {
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
     bool nearest = false;
     u64 pushOuts = 0, stale = 0;
-    std::array<u64, Distances> lostByDistance{}, lostTravelled{};  // all, by what they count as; those with a distance
+    std::array<u64, Distances> lostByDistance{}, lostTravelled{};  // all, by their distance in the search; known ones
     std::array<u64, Distances> victimsByDistance{};
   };
-  Queue& queue(u32 index);  // throws where the run has no such queue
+  Queue& queue(u32 index);  // throws if the run has no such queue
   static void losses(const Queue& queue, nlohmann::ordered_json& json);
   static nlohmann::ordered_json list(const Decimator<Sample>& samples);
   std::vector<std::string> names_;

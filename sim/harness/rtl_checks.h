@@ -1,5 +1,7 @@
-// All checkers of a run of the Verilated lane, fed by the driver's events: replay with the victim check, accounting, the stream's rules, and at
-// the end the lane's counters. docs/results/inject.md shows which checker reports which fault.
+// All checkers of a run of the Verilated lane. They receive the driver's events.
+//
+// The checkers are the replay with the victim check, the accounting, the rules of the streams, and at the end the
+// lane's counters. docs/results/inject.md shows which checker reports which fault.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,7 +26,8 @@ class RtlChecks : public LaneListener {
   void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) override;
   void breach(const std::string& text) override { stream_.add(text); }
 
-  // After the last event. Reads the lane's counters, and adds `flow_events`, `replay` and each check's errors to the JSON (results.h).
+  // Call after the last event. It reads the lane's counters, and adds `flow_events`, `replay` and each check's errors
+  // to the JSON (results.h).
   void finish(Registers& registers, nlohmann::ordered_json& json);
   u64 defects() const;
   const BenchTiming& timing() const { return timing_; }

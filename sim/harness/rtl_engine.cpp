@@ -1,4 +1,4 @@
-// --engine rtl and --bench: the Verilated lane, with all checks always on.
+// --engine rtl and --bench: run the Verilated lane. All checks are always on.
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of the file of --bench beside those of BenchTiming: `verdicts` {name: packets}; `marked`: packets by the colour that their marker
-// gave, green first.
+// Adds the names that --bench has in addition to those of BenchTiming. `verdicts`: {name: packets}; `marked`: packets
+// by the colour that their marker gave, green first.
 void benchJson(const VmConfig& config, const Results& results, Json& json) {
   for (int v = 0; v < VM_VERDICTS; v++) {
     u64 packets = 0;

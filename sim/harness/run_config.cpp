@@ -7,7 +7,7 @@
 
 namespace vermilion {
 
-// More cells than there are would be a pool without a limit.
+// Refuses numbers of cells above those of the build: such a pool would have no limit.
 static void checkPool(const Options& o, const VmConfig& config) {
   const auto check = [&](const std::string& name, u32 cells) {
     if (cells > BuildCells)

@@ -1,4 +1,6 @@
-// The configuration of one run: the hardware's record, checked against the build of the lane, with the build's own numbers.
+// Loads the configuration of a run: the hardware's record, checked against the build of the lane.
+//
+// It adds the build's own numbers of cells and flows, and the longest frame.
 #pragma once
 
 #include "config_json.h"
@@ -6,7 +8,7 @@
 
 namespace vermilion {
 
-// Throws InputError. Sets lane time, too (build_shape.h, StartNs).
+// Throws InputError. It also sets StartNs (build_shape.h).
 LoadedConfig loadConfig(const Options& options);
 
 }  // namespace vermilion

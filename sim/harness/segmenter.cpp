@@ -22,7 +22,7 @@ void putWord(std::vector<u8>& bytes, u32 at, u32 value) {
   bytes[at + 1] = static_cast<u8>(value);
 }
 
-// Where the parts of a TCP frame lie; `length`: of the IP packet.
+// The offsets of the parts of a TCP frame. `length`: of the IP packet. `four`: IPv4.
 struct Layout {
   u32 ip, tcp, payload, length;
   bool four;
@@ -44,7 +44,8 @@ u32 tcpSum(const std::vector<u8>& bytes, const Layout& at) {
   return folded(sum - wordAt(bytes, at.checksum()));
 }
 
-// With the IPv4 checksum updated, so that one that was wrong stays wrong by as much.
+// Writes the IP length and, for IPv4, the identification. The IPv4 checksum is updated, so a wrong one stays wrong by
+// the same difference.
 void setLength(std::vector<u8>& bytes, const Layout& at, u32 id) {
   if (!at.four) return putWord(bytes, at.ip + 4, at.length - Ip6Bytes);
   u16 sum = static_cast<u16>(wordAt(bytes, at.ip + 10));
@@ -57,7 +58,8 @@ void setLength(std::vector<u8>& bytes, const Layout& at, u32 id) {
   putWord(bytes, at.ip + 10, sum);
 }
 
-// The headers of `frame`, and `part` bytes of its payload after the first `from`. `error`: sum over the frame's checksum and what it covers.
+// A segment: the headers of `frame`, and `part` bytes of its payload from offset `from` on. `error`: the sum over the
+// frame's TCP checksum and the bytes that it covers.
 std::vector<u8> segmentBytes(const std::vector<u8>& frame, const Layout& whole, u32 from, u32 part, u32 sequence,
                              u32 flags, u32 id, u32 error) {
   std::vector<u8> bytes(frame.begin(), frame.begin() + whole.payload);
@@ -95,7 +97,7 @@ bool Segmenter::divide(const Frame& frame) {
     whole_++;
     return false;
   }
-  // All ones, which is 0, where the frame's checksum is right.
+  // If the frame's checksum is correct, the sum is all ones. That is 0 in ones' complement.
   const u32 error = folded(u64{tcpSum(bytes, whole)} + wordAt(bytes, whole.checksum()));
   for (u32 from = 0, number = 0; from < payload; from += most, number++) {
     const u32 part = std::min(most, payload - from), id = whole.four ? wordAt(bytes, whole.ip + 4) + number : 0;

@@ -1,33 +1,42 @@
-// Every decision, a line of CSV each, with all that it saw: enough to replay it in the model. A first line names the columns.
+// Writes the trace: one line of CSV per decision or refresh, with all values that it used. The model can replay it.
 //
-//   refresh                 1: averages brought up to date at a departure, no packet
+// The first line names the columns.
+//
+//   refresh                 1: a departure updates averages, no packet
 //   time                    ns, 64 bits; last_departure as the lane has it, modulo 2^48
 //   queued                  what the limit saw before the packet
-//   pool_full               1: the pool of cells has no room for it
-//   distance                how far the packet has come, 0 to 63: sim/model/distance.h
+//   pool_full               1: the pool of cells has no room for the packet
+//   distance                hops that the packet has come, 0 to 63: sim/model/distance.h
 //   provisional_verdict     the verdict before a push-out, a code like verdict: sim/model/push_out.h
-//   stale, evicted, victim_marked, victim_colour, victim_bytes, victim_distance
-//                           of a push-out: 1: stale candidate, the arriving packet is the victim; 1: a queued packet
-//                           was dropped, or marked; the victim
-//   came, policed           colour before the queue's marker; 1: the marker drops it
+//   stale                   1: a push-out with a stale candidate; the arriving packet is the victim
+//   evicted, victim_marked  1: a push-out dropped, or marked, a queued packet
+//   victim_colour, victim_bytes, victim_distance
+//                           of that queued packet
+//   came                    colour before the queue's marker
+//   policed                 1: the marker drops the packet
 //   level                   of the marker's bucket A before the packet, U48.16 ns of its rate
-//   flow                    number of the packet's flow, flow_book.h: 0 for the first that a flow marker met
+//   flow                    number of the packet's flow, flow_book.h: 0 for the first flow that a flow marker saw
 //   flow_average, flow_raised, flow_burst, flow_credits, flow_seq
-//                           the flow's state after the packet: A_Y (U16.8; where raised 8 / (8-n) of it), L_Y, credits, SN_h
-//   flow_events             what happened to the flow at this packet, names of the JSON's flow_events with spaces between; not in the
-//                           RTL's decision: from the replay there, and compared with the RTL's counters at the end
-//   backlog, ahead          what the averages saw before the packet (after the departure); n of the look-ahead; per colour 0, 1, 2
+//                           the flow's state after the packet: A_Y (U16.8; if raised, 8 / (8-n) of it), L_Y, credits,
+//                           SN_h
+//   flow_events             events of the flow at this packet: names of the JSON's flow_events, separated by spaces.
+//                           The RTL's decision does not have them. There they come from the replay, and are compared
+//                           with the RTL's counters at the end
+//   backlog_..., ahead      per colour 0, 1, 2: what the averages saw before the packet (after the departure); n of the
+//                           look-ahead
 //   average_0.. (U27.16)    of each estimator, after its update
-//   probability (U1.32)     verdict: code of docs/architecture.md
+//   probability             U1.32
+//   verdict                 code of docs/architecture.md
 //
-// Empty is what has no meaning, so that both engines write the same file:
-//   no flow                 flow and flow_events; where the table has no place for it the state
-//   a refresh               input, len_bytes, ecn, bad, no_buffer, draw, queued, pool_full, probability, verdict, distance, all of the
-//                           marker
-//   no push-out             stale, evicted, victim_...; where the arriving packet is the victim the latter three
-//   a bad or nobuf frame    probability, policed, level, flow...; a policed one: probability
-//   ahead_c, average_c      where the line updates estimator c not: its mask lacks the colour, a bad, nobuf or policed frame, a
-//                           refresh of a queue that does not update at departures
+// A value without a meaning is empty, so that both engines write the same file:
+//   packet without a flow   flow, flow_events and the flow's state; if the table has no place for the flow, its state
+//   refresh                 all but time, refresh, queue, colour, backlog, last_departure, ahead and average
+//   no push-out             stale, evicted, victim_...; if the arriving packet is the victim, victim_colour,
+//                           victim_bytes and victim_distance
+//   bad or nobuf frame      probability, policed, level, and all of the flow
+//   policed frame           probability
+//   ahead_c, average_c      if the line does not update estimator c: its mask lacks the colour; a bad, nobuf or policed
+//                           frame; or a refresh of a queue that does not update averages at departures
 #pragma once
 
 #include <optional>
@@ -95,7 +104,7 @@ class TraceWriter {
 
  private:
   bool updates(const Arrival& a, u32 estimator, bool taken, bool refresh) const {
-    if (a.queue >= queues_.size()) return false;  // a defect, which the replay reports
+    if (a.queue >= queues_.size()) return false;  // a defect; the replay reports it
     const VmQueue& q = queues_[a.queue];
     return (taken || (refresh && q.update)) && (q.masks[estimator] >> a.colour & 1);
   }

@@ -20,7 +20,7 @@ namespace vermilion {
 
 namespace {
 
-// All that is random comes from the one seed of the context.
+// Sets the one seed of the context, from which all random values come.
 VerilatedContext* configured(VerilatedContext& context, const Undefined& undefined) {
 #ifdef VM_UNDEFINED
   const u32 seed = undefined.powerUp.value_or(0) * 2654435761u + undefined.collisions.value_or(0);
@@ -50,7 +50,7 @@ struct VerilatedLane::Ports {
   Vlane top;
 #if defined(VM_WAVES_VCD) || defined(VM_WAVES_FST)
   std::unique_ptr<Waves> waves;
-  u64 waveTime = 0;  // ps; a cycle is 4 ns, also where the lane's own time jumps
+  u64 waveTime = 0;  // ps; a cycle is 4 ns, even when lane time jumps
   void dump() {
     if (waves) waves->dump(waveTime);
     waveTime += ClockNs * 500;
@@ -60,7 +60,7 @@ struct VerilatedLane::Ports {
 #endif
 };
 
-// One case an input or egress; there are at most 8.
+// One case per input or egress, at most 8.
 #define VM_INPUT_1(X) X(0)
 #define VM_INPUT_2(X) VM_INPUT_1(X) X(1)
 #define VM_INPUT_3(X) VM_INPUT_2(X) X(2)

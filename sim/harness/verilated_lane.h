@@ -1,6 +1,6 @@
-// The Verilated lane's ports, and nothing else: the only file pair that knows their names.
+// The ports of the Verilated lane. Only this file pair knows their names.
 //
-// A clock is: set inputs, settle(), look at outputs, edge().
+// One cycle of the lane: set the inputs, settle(), read the outputs, edge().
 #pragma once
 
 #include <memory>
@@ -27,13 +27,13 @@ struct Left {
 
 class VerilatedLane {
  public:
-  // `waves`: name of the waveform, may be empty. Throws InputError where this build cannot do what is asked.
+  // `waves`: name of the waveform file, may be empty. Throws InputError if this build lacks a requested feature.
   explicit VerilatedLane(const std::string& waves, const Undefined& undefined = {});
   ~VerilatedLane();
 
   void reset(bool on);
   void setTime(u64 ns);
-  void setInput(u32 input, const Beat* beat);  // null: none
+  void setInput(u32 input, const Beat* beat);  // null: no beat
   void setOutputReady(u32 egress, bool ready);
   void setPaused(u32 egress, bool paused);
   void settle();
@@ -43,11 +43,11 @@ class VerilatedLane {
   bool output(u32 egress, Beat& beat) const;
   bool decision(RtlDecision& decision) const;
   bool departed(Left& left) const;
-  bool lost(u32 input, u32& lenBytes) const;  // a frame that was left out
+  bool lost(u32 input, u32& lenBytes) const;  // the input has dropped a frame
   bool wake(u64& ns) const;
   bool busy() const;
 
-  // AXI4-Lite; every channel by itself.
+  // AXI4-Lite. The handshakes of its channels are independent.
   void setWrite(bool addressValid, u32 address, bool dataValid, u32 data, u32 strobes = 15);
   void setRead(bool addressValid, u32 address);
   bool writeAddressReady() const;

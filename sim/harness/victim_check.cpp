@@ -16,7 +16,7 @@ void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& sho
   slot.shown = shown;
 }
 
-// A departure is shown one cycle after the packet is dequeued.
+// The lane shows a departure one cycle after it dequeues the packet.
 void VictimCheck::departed(u32 queue, u64 lane) {
   if (on_ && queue < heads_.size()) slots_[(lane - 1) % Slots].taken = queue;
 }
@@ -40,7 +40,7 @@ void VictimCheck::run(u64 clock) {
     }
     victims_.clock(slot.arrival, slots_[(clock - timing::SearchAhead) % Slots].arrival, slot.taken);
     if (victims_.ports().newHead) heads_[victims_.ports().newHead->queue]++;
-    // Of the next cycle.
+    // The model's ports now have the outcome of the next cycle.
     Slot& settled = slots_[(clock + 1 - Searching) % Slots];
     if (victims_.ports().outcome) compare(settled, *victims_.ports().outcome);
     settled = {};

@@ -1,6 +1,7 @@
 // Time in which at least one packet waited in the lane: the union of the packets' waiting times.
 //
-// A packet waits from `Unloaded` ns after its verdict until it departs. Departures come in order of time; verdicts need not.
+// A packet waits from `Unloaded` ns after its verdict until it departs. Departures must come in order of time. Verdicts
+// need not.
 #pragma once
 
 #include <algorithm>
