@@ -1,4 +1,4 @@
-// Faults in what the lane's registers answer at the end of a run: a counter off by one, counters of another queue.
+// Faults in the values of the lane's registers at the end of a run: a counter off by one, counters of another queue.
 #include <algorithm>
 
 #include "faults.h"
@@ -16,7 +16,8 @@ bool reads(const Access& a, u32 address) {
   return !a.write && a.address == address;
 }
 
-// `step` more in a read of any of `count` registers. `says`: as the message names the counter (counter_check.cpp).
+// Adds `step` to the value of a read of any of `count` registers. `says`: the name of the counter in the message of
+// counter_check.cpp.
 void add(std::vector<Fault>& to, const std::string& name, const std::string& what, const std::string& says,
          u32 (*address)(u32), u32 count, u32 step = 1) {
   to.push_back({name,
@@ -33,14 +34,14 @@ void add(std::vector<Fault>& to, const std::string& name, const std::string& wha
                 [=](Recording& run, std::size_t place, u32) { run.accesses[place].value += step; }});
 }
 
-// Packets and bytes of each colour. `name`: of the registers.
+// The registers of a counter of packets and bytes, by colour. `name`: of the counter.
 struct Pair {
   const char* name;
   u32 (*packets)(u32);
   u32 (*bytes)(u32);
 };
 
-// Accesses from one queue's snapshot to the next one's.
+// The accesses from the snapshot of one queue to that of the next.
 struct Span {
   std::size_t begin, end;
 };
@@ -54,14 +55,14 @@ std::vector<Span> snapshots(const Recording& run) {
   return spans;
 }
 
-// The value that a snapshot's span read from an address.
+// The value that a read in `span` got from an address. 0: there is no such read.
 u32 valueAt(const Recording& run, Span span, u32 address) {
   for (std::size_t i = span.begin; i < span.end; i++)
     if (reads(run.accesses[i], address)) return run.accesses[i].value;
   return 0;
 }
 
-// Gives a snapshot the counters of all colours that the previous snapshot read, which was of another queue.
+// Replaces the counters of all colours in a snapshot by those of the previous snapshot, which is of another queue.
 void takeFromPrevious(Recording& run, std::size_t snapshot) {
   const std::vector<Span> spans = snapshots(run);
   const Span now = spans[snapshot], previous = spans[snapshot - 1];

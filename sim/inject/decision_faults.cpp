@@ -1,4 +1,4 @@
-// Faults in one field of one decision's trace, and values of another packet.
+// Faults in one field of one decision's trace, and swapped values of two packets.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,7 +31,7 @@ class Adder {
  public:
   Adder(std::vector<Fault>& to, const VmConfig& config) : to_(to), config_(config) {}
 
-  // `field(decision)` is a reference to it.
+  // Adds a fault that flips one bit of a field. `field(decision)` returns a reference to the field.
   template <class Field>
   void bit(const char* name, const std::string& what, Check check, const char* says, u32 width, Fits fits,
            Field field) {
@@ -46,7 +46,7 @@ class Adder {
                    }});
   }
 
-  // Swaps `field` of this decision and of the queue's next one, where they differ.
+  // Adds a fault that swaps `field` of a decision and of the queue's next decision, if the two differ.
   template <class Field>
   void another(const char* name, const std::string& what, const char* says, Fits fits, Field field) {
     const auto next = [fits](const Recording& run, std::size_t from) {
@@ -79,7 +79,7 @@ class Adder {
     };
   }
 
-  // An estimator other than the colour's own that the packet updates; Colours: none.
+  // An estimator that the packet updates, other than that of its colour. Colours: there is none.
   u32 otherEstimator(const RtlDecision& d) const {
     for (u32 e = 0; e < u32{Colours}; e++)
       if (e != d.seen.colour && (config_.queues[d.seen.queue].masks[e] >> d.seen.colour & 1)) return e;
@@ -95,7 +95,7 @@ class Adder {
   const VmConfig& config_;
 };
 
-// Decisions whose input can become another one, by a bit of `InputBits`, for which no frame waits.
+// Decisions in which each flip of one bit of the input gives an input without a waiting frame.
 constexpr u32 InputBits = 2;
 std::vector<std::size_t> otherInputsIdle(const Recording& run) {
   std::array<i64, 1 << InputBits> waiting{};
@@ -192,7 +192,7 @@ void addPolicy(Adder& to) {
   to.bit(
       "provisional-verdict", "the provisional verdict", replay, "provisional verdict", 3, packet,
       [](D & d) -> auto& { return d.pushOut.provisionalVerdict; });
-  // What follows depends on the frames after it: whose departure finds the queue empty, or who gets whose verdict.
+  // The consequence depends on later frames: a departure finds the queue empty, or frames get the verdicts of others.
   to.add({"refresh",
           "the refresh flag is set: a packet's decision looks like one without a packet",
           Check::Accounting,

@@ -1,15 +1,24 @@
-// Whether each checker of a run reports the faults that it is responsible for. One run of the Verilated lane is recorded, and replayed to new
-// checkers again and again, each time with one fault in it (faults.h). Faults of the streams at the ports get runs of their own.
+// Checks that each checker of a run reports the faults that it is responsible for.
+//
+// It records one run of the Verilated lane. For each fault it replays the recording to new checkers, with the fault in
+// it (faults.h). Faults of the streams at the ports get their own runs.
 //
 //   vermilion-inject --list
-//   vermilion-inject --in CAPTURE --config-words FILE [options of vermilion-sim] [--own KEY,...] [--faults NAME[:AT],...] [--places N]
+//   vermilion-inject --in CAPTURE --config-words FILE [options of vermilion-sim] [--own KEY,...]
+//                    [--faults NAME[:AT],...] [--places N] [--first N]
 //
-// --own: keys of the results that the engines need not agree in. --faults: default all; `:AT` injects the fault at that injection point only,
-// from 1. --places N: else at N points from the first to the last (default 3).
-// Standard output: `progress DONE TOTAL`, then one object of JSON: preset, packets, clean {check: first message} of the recording without a
-// fault (empty: no error), faults [{name, what, check, says, chances, tries [{at, named, checks {check: first message}}]}]. `chances`:
-// injection points; `named`: the fault's checker reports it, with one of the words `says`.
-// --list: the faults alone, with name, what, check, says. Exit status: 0 done, 2 the input is at fault, 3 the program itself failed.
+//   --own      keys of the results in which the engines may differ
+//   --faults   default: all. `:AT` injects the fault at that injection point only, counted from 1
+//   --places   without `:AT`: the number of injection points, spread from the first to the last. Default: 3
+//   --first    `number` of the first try, which selects the bit that is changed (bitOf). Default: 0
+//   --list     prints the faults alone, with name, what, check, says
+//
+// Standard output: `progress DONE TOTAL`, then one JSON object:
+//   preset
+//   clean      {check: first message} of the recording without a fault; empty: no error
+//   faults     [{name, what, check, says, chances, tries [{at, named, checks {check: first message}}]}]. `chances`:
+//              number of injection points. `named`: the fault's checker reports it, with one of the words `says`
+// Exit status: 0 done, 2 a fault of the input, 3 a failure of the program itself.
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +48,7 @@ struct Asked {
   bool list = false;
   std::vector<std::string> faults, own;
   std::size_t places = 3;
-  u32 first = 0;              // number of the first place: which bit is changed there (bitOf)
+  u32 first = 0;              // number of the first try; it selects the bit (bitOf)
   std::vector<char*> others;  // for the simulator's options
 };
 
@@ -72,7 +81,7 @@ Asked parse(int count, char** words) {
   return asked;
 }
 
-// A file that is removed with this object.
+// A temporary file. The destructor removes it.
 class Scratch {
  public:
   explicit Scratch(const char* name)
@@ -90,7 +99,7 @@ class Scratch {
 
 using Found = Json;  // {check: first message}
 
-// The model knows lanes with one input that cannot be stalled; where there are more, the engines are not compared.
+// The model runs lanes with at most one input that cannot be stalled. In other builds the engines are not compared.
 const bool HasModel = Inputs - std::popcount(Stallable) <= 1;
 
 class Campaign {
@@ -150,7 +159,7 @@ class Campaign {
     driver.run(*source, [] {});
     events.stop();
     measured_ = {{"clocks", driver.runCycles()}, {"seconds", static_cast<double>(driver.now() - StartNs) / 1e9}};
-    // Only the accesses matter here, which do not depend on what the checkers were shown.
+    // Records the accesses. They do not depend on the events, so these checkers get none.
     RegisterRecorder registers(driver.control(), recording_.accesses);
     Recorder recorder(options_, loaded_, *source);
     RtlChecks checks(loaded_.config, recorder);
@@ -166,7 +175,7 @@ class Campaign {
 
   Found check(const Recording& recording, bool engines) {
     const auto source = frames();
-    source->next();  // then it knows when the capture begins
+    source->next();  // so that startNs() is known
     Recorder recorder(engines ? output() : options_, loaded_, *source);
     RtlChecks checks(loaded_.config, recorder);
     Json json = measured_;
@@ -196,7 +205,7 @@ class Campaign {
     return found;
   }
 
-  // As test_engines.py compares the engines: all keys of the results but those of --own, and the output capture.
+  // Compares the engines like test_engines.py: all keys of the results but those of --own, and the output capture.
   std::string enginesApart(const Json& rtl) const {
     Differences found;
     const auto compare = [&](const Json& one, const Json& other) {
@@ -256,7 +265,7 @@ Json described(const Fault& f) {
   return {{"name", f.name}, {"what", f.what}, {"check", CheckNames[static_cast<u32>(f.check)]}, {"says", f.says}};
 }
 
-// The faults asked for by their index in the list, each with the injection point that was asked for.
+// The requested faults, by their index in the list, each with its requested injection point.
 std::vector<std::pair<std::size_t, std::optional<u64>>> chosen(const Asked& asked, const std::vector<Fault>& faults) {
   std::vector<std::pair<std::size_t, std::optional<u64>>> out;
   for (const std::string& word : asked.faults) {

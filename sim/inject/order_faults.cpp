@@ -1,4 +1,4 @@
-// Events that are lost, doubled, early, late, swapped or of another packet: arrivals, decisions, departures.
+// Faults in the order of arrivals, decisions and departures: lost, doubled, early, late, swapped, or of another packet.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -31,7 +31,7 @@ struct Order {
     if (copy.kind == Kind::Departed) copy.now = run.times[copy.clock];
     run.insert(std::move(copy));
   }
-  // By `cycles`; a departure takes the time of its new cycle.
+  // Moves an event by `cycles`. A departure gets the time of its new cycle.
   static void shift(Recording& run, std::size_t place, i64 cycles) {
     const u64 clock = run.events[place].clock + static_cast<u64>(cycles);
     run.events[place].now = run.times[clock];
@@ -54,7 +54,7 @@ auto all(bool (*fits)(const Event&)) {
     return places;
   };
 }
-// Events that have a next one.
+// All matching events but the last.
 auto withNext(bool (*fits)(const Event&)) {
   return [fits](const Recording& run) {
     std::vector<std::size_t> places = all(fits)(run);
@@ -63,7 +63,7 @@ auto withNext(bool (*fits)(const Event&)) {
   };
 }
 
-// Departures whose time a later decision of the queue has as its colour's last departure.
+// Departures with a time that a later decision or refresh of the queue shows as the last departure of that colour.
 std::vector<std::size_t> seenDepartures(const Recording& run) {
   return placesOf(run, Kind::Departed, [&](std::size_t i) {
     const Event& e = run.events[i];
@@ -81,7 +81,8 @@ std::vector<std::size_t> lastDeparture(const Recording& run) {
   return places.empty() ? places : std::vector<std::size_t>{places.back()};
 }
 
-// A queue and colour, as queue * Colours + colour, whose departures before event `end` have all been refreshed; none: one past the last.
+// A queue and colour, as queue * Colours + colour. All its departures before event `end` have their refresh, and it is
+// not that of event `end` itself. None: one past the last.
 u32 settled(const Recording& run, std::size_t end, const VmConfig& config) {
   std::vector<i64> open(config.queue_count * Colours);
   for (std::size_t i = 0; i < end; i++) {
@@ -90,7 +91,7 @@ u32 settled(const Recording& run, std::size_t end, const VmConfig& config) {
     if (e.kind == Kind::Decided && e.decision.refresh) open[e.decision.seen.queue * Colours + e.decision.seen.colour]--;
   }
   const RtlDecision& d = run.events[end].decision;
-  open[d.seen.queue * Colours + d.seen.colour] = 1;  // not its own
+  open[d.seen.queue * Colours + d.seen.colour] = 1;  // excludes that of event `end`
   return static_cast<u32>(std::find(open.begin(), open.end(), 0) - open.begin());
 }
 
@@ -137,7 +138,7 @@ void addDecisions(Order& order) {
             });
   order.add(
       "decision-late", "a decision is shown a cycle late", Check::Replay, {"time"},
-      [](const Recording& run) {  // in a cycle without another decision, with which it would change places
+      [](const Recording& run) {  // only if the new cycle has no decision: the two would change places
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           const u64 late = run.events[i].clock + 1;
           for (std::size_t next = i + 1; next < run.events.size() && run.events[next].clock <= late; next++)
@@ -173,7 +174,7 @@ void addDecisions(Order& order) {
       "room-denied", "a queue's last packet gets `nobuf` although cells are free", Check::Accounting,
       {"found no buffer"},
       [](const Recording& run) {
-        if (Inputs - std::popcount(Stallable) > 1) return std::vector<std::size_t>{};  // there it is not checked
+        if (Inputs - std::popcount(Stallable) > 1) return std::vector<std::size_t>{};  // not checked there
         return placesOf(run, Kind::Decided, [&](std::size_t i) {
           const Event& e = run.events[i];
           return isPacket(e) && admits(e.decision.verdict) && nextEvent(run, i, [&](const Event& x) {

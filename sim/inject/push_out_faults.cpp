@@ -1,4 +1,4 @@
-// Faults in the outcome of a push-out, and another packet evicted than the victim.
+// Faults in the outcome of a push-out, and push-outs of a packet other than the victim.
 #include <bit>
 #include <deque>
 #include <utility>
@@ -42,7 +42,7 @@ void bit(std::vector<Fault>& to, const char* name, const std::string& what, Chec
                 }});
 }
 
-// The packets in `queue` before event `end`, by their decisions, head of line first.
+// The packets in `queue` before event `end`, as indices of their decisions, head of line first.
 std::deque<std::size_t> queued(const Recording& run, std::size_t end, u32 queue) {
   std::deque<std::size_t> packets;
   for (std::size_t i = 0; i < end; i++) {
@@ -57,7 +57,7 @@ std::deque<std::size_t> queued(const Recording& run, std::size_t end, u32 queue)
   return packets;
 }
 
-// Decisions that queued the victim of a push-out and its successor; equal: there is none.
+// The decisions that queued the victim of a push-out and its successor. Equal: there is no successor.
 std::pair<std::size_t, std::size_t> victimAndSuccessor(const Recording& run, std::size_t place) {
   const D& d = run.events[place].decision;
   const std::deque<std::size_t> queue = queued(run, place, d.seen.queue);
@@ -66,7 +66,7 @@ std::pair<std::size_t, std::size_t> victimAndSuccessor(const Recording& run, std
   return {0, 0};
 }
 
-// The departure of the packet that event `decision` queued; events.size(): it does not depart.
+// The departure of the packet that event `decision` queued. events.size(): the packet does not depart.
 std::size_t departureOf(const Recording& run, std::size_t decision) {
   const D& d = run.events[decision].decision;
   return nextEvent(run, decision, [&](const Event& e) {
@@ -74,7 +74,7 @@ std::size_t departureOf(const Recording& run, std::size_t decision) {
   });
 }
 
-// The frame of the packet that event `decision` is about.
+// The frame of the packet in event `decision`.
 std::shared_ptr<const Frame> frameOf(const Recording& run, std::size_t decision) {
   const auto is = [&](const Event& e) {
     return isPacket(e) && e.decision.input == run.events[decision].decision.input;
@@ -87,7 +87,7 @@ std::shared_ptr<const Frame> frameOf(const Recording& run, std::size_t decision)
   return nullptr;
 }
 
-// The n-th departure's frame is the n-th on the wire.
+// The frame of a departure: that of the n-th departure is the n-th on the wire.
 std::size_t wireOf(const Recording& run, std::size_t departure) {
   std::size_t before = 0;
   for (std::size_t i = 0; i < departure; i++) before += run.events[i].kind == Event::Kind::Departed;
@@ -96,7 +96,7 @@ std::size_t wireOf(const Recording& run, std::size_t departure) {
   return run.events.size();
 }
 
-// The successor is evicted, and the victim departs where the successor would have.
+// Changes the recording: the successor is evicted, and the victim departs in its place.
 void evictSuccessor(Recording& run, std::size_t place, const VmConfig& config) {
   const auto [victim, successor] = victimAndSuccessor(run, place);
   const D kept = run.events[victim].decision, gone = run.events[successor].decision;
@@ -118,7 +118,8 @@ void evictSuccessor(Recording& run, std::size_t place, const VmConfig& config) {
   run.events[wireOf(run, departure)].bytes = expectedBytes(config, p, &written);
 }
 
-// Whether all registers count the two alike if one departs in the place of the other: length, colour, distance, CE, class of latency.
+// Whether all registers count the two packets alike if one departs in place of the other. Length, colour, distance, CE
+// and class of latency must be equal.
 bool countAlike(const Recording& run, std::size_t one, std::size_t other, std::size_t departure) {
   const D &a = run.events[one].decision, &b = run.events[other].decision;
   const auto latencyClass = [&](const D& d) {
@@ -128,7 +129,7 @@ bool countAlike(const Recording& run, std::size_t one, std::size_t other, std::s
          a.seen.ecn == b.seen.ecn && a.verdict == b.verdict && latencyClass(a) == latencyClass(b);
 }
 
-// Whether a later push-out marks the packet, before it departs.
+// Whether a later push-out marks the packet before it departs.
 bool isMarkedLater(const Recording& run, std::size_t place, std::size_t packet, std::size_t departure) {
   const u32 cell = run.events[packet].decision.cell;
   return nextEvent(run, place, [&](const Event& e) {
@@ -143,7 +144,7 @@ void addCells(std::vector<Fault>& to, const VmConfig& config) {
                 {"cell"},
                 [](const Recording& run) {
                   std::vector<std::size_t> places;
-                  std::vector<std::size_t> last(1 << 20, run.events.size());  // by cell, the decision that took it
+                  std::vector<std::size_t> last(1 << 20, run.events.size());  // by cell: the decision that took it
                   for (std::size_t i = 0; i < run.events.size(); i++) {
                     if (!isPacket(run.events[i])) continue;
                     const D& d = run.events[i].decision;
@@ -156,7 +157,8 @@ void addCells(std::vector<Fault>& to, const VmConfig& config) {
                 [](Recording& run, std::size_t place, u32 number) {
                   run.events[place].decision.cell ^= static_cast<u32>(bitOf(number, CellBits));
                 }});
-  // Push-outs whose victim's successor departs; with `alike`, only those in which registers and accounts cannot tell the two apart.
+  // Evictions in which the successor of the victim departs. With `alike`, only those in which registers and accounting
+  // cannot distinguish the two packets.
   const auto places = [](bool alike) {
     return [alike](const Recording& run) {
       return placesOf(run, Event::Kind::Decided, [&](std::size_t i) {
@@ -184,7 +186,7 @@ void addCells(std::vector<Fault>& to, const VmConfig& config) {
                 put});
 }
 
-// What accounting finds in an outcome by itself, without the model of the search.
+// Faults in an outcome that accounting finds without the model of the search.
 void addForAccounting(std::vector<Fault>& to) {
   const auto places = [](const Recording& run) {
     return placesOf(run, Event::Kind::Decided, [&](std::size_t i) { return hasVictim(run.events[i].decision); });

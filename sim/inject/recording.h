@@ -1,5 +1,6 @@
-// All events that one run of the Verilated lane gave its listener, and every register access at its end. It can be replayed to other checkers,
-// unchanged or with a fault in it.
+// A recording of one run of the Verilated lane: all events for its listener, and all register accesses at its end.
+//
+// It can be replayed to other checkers, unchanged or with a fault in it.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace vermilion {
 struct Event {
   enum class Kind { Arrived, Lost, Decided, Departed, Wire, Breach };
   Kind kind = Kind::Breach;
-  u64 clock = 0;                       // the cycle in which the listener got it
+  u64 clock = 0;                       // the cycle in which the listener received it
   u32 input = 0, lenBytes = 0;         // of Arrived and Lost; of Wire, the egress
   std::shared_ptr<const Frame> frame;  // of Arrived
   RtlDecision decision{};
@@ -31,10 +32,10 @@ struct Access {
 };
 
 struct Recording {
-  std::vector<u64> times;     // ns, by cycle
-  std::vector<Event> events;  // in their order
+  std::vector<u64> times;     // lane time in ns, by cycle
+  std::vector<Event> events;  // in order of cycles
   std::vector<Access> accesses;
-  // Replays all events. The order of events within a cycle is that of `events`, which is sorted by cycle.
+  // Replays all events in the order of `events`, which is sorted by cycle.
   void play(LaneListener& to) const;
   // Moves an event to another cycle, after the events of that cycle.
   void move(std::size_t event, u64 clock);
@@ -60,7 +61,7 @@ class EventRecorder : public LaneListener {
   bool stopped_ = false;
 };
 
-// Passes accesses on and keeps them.
+// Forwards register accesses and records them.
 class RegisterRecorder : public Registers {
  public:
   RegisterRecorder(Registers& inside, std::vector<Access>& to) : inside_(inside), to_(to) {}
@@ -72,7 +73,8 @@ class RegisterRecorder : public Registers {
   std::vector<Access>& to_;
 };
 
-// Answers from the recording. Throws std::logic_error on an access that is not the recording's next.
+// Answers register accesses from a recording. Throws std::logic_error if an access is not the next one of the
+// recording.
 class RecordedRegisters : public Registers {
  public:
   explicit RecordedRegisters(const std::vector<Access>& from) : from_(from) {}

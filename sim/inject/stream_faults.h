@@ -1,4 +1,6 @@
-// Faults at the lane's stream ports, between the lane and the driver that checks the streams' rules. Each needs a run of its own.
+// Faults at the lane's stream ports, between the lane and the driver. The driver checks the rules of the streams.
+//
+// Each fault needs its own run.
 #pragma once
 
 #include <memory>
@@ -8,7 +10,8 @@
 
 namespace vermilion {
 
-// Changes the beat or signal at injection point `at`, from 0; `points()` says how many there were.
+// Changes the beat or signal at injection point `at`, counted from 0. `points()` counts the injection points of the
+// run.
 class StreamFault : public StreamTap {
  public:
   StreamFault(const std::string& name, u64 at) : name_(name), at_(at) {}

@@ -17,7 +17,7 @@ bool isIp4(const Bytes& b) {
   return b.size() >= Ip4End && b[12] == 8 && b[13] == 0;
 }
 
-// A change of the bytes of frames that `fits`.
+// Adds a fault that changes the bytes of a frame for which `fits` is true.
 void add(std::vector<Fault>& to, const char* name, const char* what, bool (*fits)(const Bytes&),
          std::function<void(Bytes&, u32 number)> change) {
   to.push_back({name,
@@ -34,7 +34,7 @@ std::size_t nextFrame(const Recording& run, std::size_t from) {
   return nextEvent(run, from, [](const Event& e) { return e.kind == Kind::Wire; });
 }
 
-// Frames before another that differs in the 64 bytes from `at` on, which both have.
+// Frames that differ from the next frame in the 64 bytes from `at` on. Both have these bytes.
 std::vector<std::size_t> beforeOther(const Recording& run, std::size_t at) {
   return placesOf(run, Kind::Wire, [&](std::size_t i) {
     const std::size_t j = nextFrame(run, i);
