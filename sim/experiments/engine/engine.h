@@ -1,10 +1,10 @@
-/* The interface between a network simulator and the lane: frames with their times in, verdicts, colours and departures out.
- * Libraries that export `vm_engine` implement it: model_engine.cpp (the bit-exact model), rtl_engine.cpp (the Verilated RTL).
+/* The interface between a network simulator and the lane: frames and their times in; verdicts, colours, departures out.
+ * Libraries that export `vm_engine` implement it: model_engine.cpp (bit-exact model), rtl_engine.cpp (Verilated RTL).
  *
- * The caller sets the time, in ns from 0 up. It never goes back, and idle time costs nothing. `arrive` returns a frame's
- * verdict at once. In the lane the verdict comes up to 34 cycles of 4 ns (31 without the victim search) after the frame's
- * last beat. `left` returns admitted frames in the order and with the times of their departures, as the lane advances.
- * The lane itself sends at the port's rate, so a downstream link must not be slower.
+ * The caller sets the time, in ns from 0 up. It never decreases, and idle time costs nothing. `arrive` returns the
+ * verdict of a frame at once. In the lane the verdict comes up to 34 cycles of 4 ns (31 without the victim search)
+ * after the frame's last beat. `left` returns admitted frames in the order and with the times of their departures, as
+ * the lane advances. The lane itself sends at the port's rate, so a downstream link must not be slower.
  *
  *   arrive, left..., evicted, next -> an event at that time: advance, left..., next
  */

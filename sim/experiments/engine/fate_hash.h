@@ -1,5 +1,5 @@
-// A hash of all results of the engines in a run, and the time that packets spent in each lane, from arrival to the end
-// of sending.
+// A hash of all results of the engines in a run, and the time that packets spent in each lane. This time is from
+// arrival to the end of sending.
 //
 // The hash covers all lanes, in the order of calls: every verdict with its queue, colour and average, and every
 // departure with its time and its DSCP and ECN bits. Runs with the same hash have made the same decisions, packet by
@@ -32,7 +32,7 @@ struct Fates {
 
 inline Fates fates;
 
-// The engine `served`, with all its results recorded.
+// An engine that forwards all calls to `served` and records the results.
 inline const VmEngineCalls& hashed(const VmEngineCalls& served) {
   static const VmEngineCalls* inner;
   static VmEngineCalls outer;

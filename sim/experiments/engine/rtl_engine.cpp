@@ -21,7 +21,7 @@ struct VmEngine {
 
 namespace {
 
-// The features that the build lacks. Empty: it has all.
+// The required features that the build lacks. Empty: it has all.
 std::string lacking(const VmConfig& c) {
   const auto says = [](const char* what, uint64_t is, uint64_t most) {
     return std::string(what) + " is " + std::to_string(is) + "; the RTL of the experiments has " + std::to_string(most);

@@ -3,8 +3,8 @@
 //
 // The session runs the whole lane, from beats to beats. It reads verdicts, departure times, and DSCP and ECN bits at
 // the lane's ports. It configures the lane through its registers while lane time is 0. After that the caller sets the
-// time. Frames are named by their order. So the session can check what the lane must keep: one verdict per frame, a
-// queue's order, the number of frames. It throws on a breach.
+// time. It identifies frames by their order. So it can check that the lane gives one verdict per frame, and keeps the
+// order of each queue and the number of frames. It throws on a breach.
 #pragma once
 
 #include <deque>
@@ -42,7 +42,7 @@ class RtlSession {
 
   VerilatedLane lane_;
   std::vector<std::deque<Inside>> queues_;
-  std::deque<Gone> left_, sent_;  // departed, bytes not known yet; with their bytes
+  std::deque<Gone> left_, sent_;  // departed, bytes not known yet; departed and sent
   std::vector<u8> in_, out_;      // the frame that is being received; the one that is being sent
   std::size_t offset_ = 0;        // of the next beat in in_
   bool decided_ = false;          // the last frame has its verdict

@@ -13,7 +13,8 @@ namespace vermilion {
 class KnownRoutes : public ns3::Ipv4RoutingProtocol {
  public:
   static ns3::TypeId GetTypeId();
-  // Replaces the node's routing, which it asks. From then on links, addresses and routes are those of this moment.
+  // Replaces the node's routing, and asks it for each new address. Links, addresses and routes must not change after
+  // this call.
   static void install(ns3::Ptr<ns3::Node> node);
 
   ns3::Ptr<ns3::Ipv4Route> RouteOutput(ns3::Ptr<ns3::Packet> packet, const ns3::Ipv4Header& header,

@@ -2,8 +2,8 @@
 // A lane as a queue disc. It passes every packet to an engine (../engine/engine.h) as an Ethernet frame and applies the
 // engine's result. It works as a queue with AQM, and as a marker at an edge.
 //
-// The lane's own port sets the rate. Packets that have left it wait for the device, which must not be slower. Only
-// IPv4.
+// The shaper of the lane's port sets the rate. Packets that have left the lane wait for the device, which must not be
+// slower. It carries IPv4 only.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ struct LaneCounts {
   std::uint64_t waitedNs = 0;                          // sum over departed packets, from arrival to the end of sending
 };
 
-// Averages as decisions compared them: one per colour in each `step`, between `from` and `to`, ns.
+// Settings of a trace of averages as decisions compared them: one per colour in each `step`, between `from` and `to`,
+// in ns.
 struct LaneTrace {
   std::uint64_t from = 0, to = 0, step = 1;
 };

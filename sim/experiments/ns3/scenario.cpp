@@ -34,11 +34,12 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
   Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
-  // RFC 3168: both ends negotiate it, data segments are ECT(0), pure acknowledgements and retransmissions are not.
+  // RFC 3168: both ends negotiate ECN. Data segments are ECT(0), pure acknowledgements and retransmissions are not.
   if (tcp.value("ecn", false)) Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
   Config::SetDefault("ns3::TcpSocketBase::MinRto",
                      TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("min_rto_ms").get<double>()))));
-  // TIME_WAIT of 4 s, not 240: ns-3 searches a list of all sockets for each packet, and transactions leave 20 a second in it.
+  // TIME_WAIT is 4 s, not 240 s. ns-3 searches a list of all sockets for each packet, and transactions add 20 per
+  // second.
   Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(2));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
   Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(tcp.at("initial_window").get<std::uint32_t>()));
@@ -58,7 +59,7 @@ struct Lane {
 
 struct Sent {
   std::unique_ptr<Transfers> transfers;
-  std::uint64_t before;  // received before the count begins
+  std::uint64_t before;  // bytes received before the count begins
   json samples;
 };
 
@@ -122,7 +123,8 @@ class Scenario {
     }
   }
 
-  // A short queue in the device. Packets that have left the lane and do not fit wait upstream of it.
+  // Installs a lane at `device`. A packet that has left the lane waits upstream of the device if the device's queue is
+  // full.
   void put(const json& lane, Ptr<NetDevice> device) {
     TrafficControlHelper helper;
     helper.SetRootQueueDisc("vermilion::LaneQueueDisc");

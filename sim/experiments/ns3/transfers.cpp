@@ -16,8 +16,8 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
 }
 
-// ns-3 ends a connection only by packets. So this class takes the end point from the socket, which only a derived class
-// can access.
+// Takes the end point from a socket, which only a derived class can access. ns-3 itself ends a connection only by
+// packets.
 struct Ended : TcpSocketBase {
   static Ipv4EndPoint* of(TcpSocketBase& socket) { return socket.*(&Ended::m_endPoint); }
 };

@@ -12,7 +12,7 @@ namespace vermilion {
 class Decider {
  public:
   virtual ~Decider() = default;
-  // `a` has the state of the queue, without the draw. Times never go back.
+  // `a` has the state of the queue, without the draw. Times never decrease.
   virtual Decision decide(Arrival a) = 0;
   // An admitted packet leaves queue 0.
   virtual void departed(u64 time, u32 lenBytes) = 0;

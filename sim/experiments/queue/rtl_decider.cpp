@@ -91,7 +91,7 @@ class RtlDecider : public Decider {
   }
 
  private:
-  // This cycle samples the inputs. The outputs are those after it.
+  // Runs one cycle. Its clock edge samples the inputs. The outputs are then those after the edge.
   void clock() {
     top_.clock = 0;
     top_.eval();
