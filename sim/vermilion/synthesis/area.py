@@ -44,6 +44,8 @@ DESIGNS = {
     "codel-1024": ("CodelUnit", "CoDel, 1,024 queues", False),
     "pie": ("PieUnit", "PIE, 16 queues", False),
     "pie-1024": ("PieUnit", "PIE, 1,024 queues", False),
+    "dualpi2": ("DualPi2Unit", "DualPI2, 8 pairs of queues", False),
+    "dualpi2-512": ("DualPi2Unit", "DualPI2, 512 pairs of queues", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),

@@ -7,7 +7,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
-import vermilion.departure.{CodelUnit, PieUnit}
+import vermilion.departure.{CodelUnit, DualPi2Unit, PieUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarkerPorts
@@ -39,6 +39,8 @@ object EmitArea extends Emitter {
     "codel-1024" -> (() => new CodelUnit(p.copy(queues = 1024))),
     "pie" -> (() => new PieUnit(p)),
     "pie-1024" -> (() => new PieUnit(p.copy(queues = 1024))),
+    "dualpi2" -> (() => new DualPi2Unit(p.queues / 2)),
+    "dualpi2-512" -> (() => new DualPi2Unit(512)),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),

@@ -1,0 +1,37 @@
+"""DualPI2 against the bit-exact model: every verdict, with a packet of any pair in each cycle; and faults that the bench must find."""
+
+import re
+import shutil
+
+import pytest
+
+from bench.build import emit, run
+from support.nightly import nightly
+
+# A fault of each kind: what stands in the SystemVerilog, and what it becomes.
+FAULTS = {
+    "one draw decides on a packet of C": (r"(s2_draws_0 <= s2Base) & s2_draws_1 <= s2Base", r"\1"),
+    "a negative change is rounded away from 0": (r"\? 9'hFF : 9'h0", "? 9'h0 : 9'h0"),
+    "L in overload is dropped where it may not be": (r"s3Overload & s3MayDrop &", "s3Overload &"),
+    "C in overload is marked": (r"s3_ect & ~s3Overload\);", "s3_ect);"),
+    "L in overload without ECT is dropped by one draw": (r"s3Hit & \(s3_ect \| ~s3Overload\)", "s3Hit"),
+    "p' exceeds its limit": (r"\? u_config_most : uNew", "? uNew[31:0] : uNew"),
+    "2 mtu of backlog are not enough": (r">= (\{8'h0, io_config_mtu, 1'h0\})", r"> \1"),
+    "the step marks nothing": (r"s3Stepped <= s2Stepped", "s3Stepped <= 1'h0"),
+}
+EVERY_RUN = list(FAULTS)[:2]
+
+
+def test_every_verdict_is_the_models():
+    run("DualPi2Unit", "blocks.dualpi2.dualpi2_bench", "lab")
+
+
+@pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])
+def test_a_fault_of_each_kind_is_found(fault, tmp_path):
+    folder = shutil.copytree(emit("DualPi2Unit", "lab"), tmp_path / "sv")
+    source = folder / "DualPi2Unit.sv"
+    text, times = re.subn(*FAULTS[fault], source.read_text())
+    assert times == 1, "the fault fits no place of the block"
+    source.write_text(text)
+    with pytest.raises((AssertionError, SystemExit)):
+        run("DualPi2Unit", "blocks.dualpi2.dualpi2_bench", "lab", folder=folder)
