@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The block in front of the lanes of a Corundum NIC (docs/nic.md): frames of a port go through its lanes while those are up, and past
- * them else. A card of its own has no such block, and its lane has the frames always.
+/* The app block of a Corundum NIC (docs/nic.md). Frames of a port pass through its lanes while
+ * their netdevs are up, and bypass them otherwise. A stand-alone card has no such block; there all
+ * frames pass through the lane.
  */
 #include <linux/rtnetlink.h>
 
@@ -43,7 +44,10 @@ static int set_way(struct vm_card *card, u32 port, bool to_host, u32 lane, u32 e
 	return 0;
 }
 
-/* Blocks of before version 1.1 do not say: lanes are those of port 0, wire and host, then those of port 1, or without host lanes one a port. */
+/* Finds the lanes and egresses of a port. Blocks before version 1.1 have no register `ways`. Their
+ * lanes are in the order port 0 wire, port 0 host, port 1 wire and so on; without host lanes there
+ * is one per port.
+ */
 static int find_ways(struct vm_card *card, u32 port, bool host_lanes)
 {
 	u32 ways, a_port = host_lanes ? 2 : 1;
@@ -106,12 +110,12 @@ int vm_app_route(struct vm_repr *repr, bool up)
 	u32 route, held, address;
 	int error;
 
-	ASSERT_RTNL(); /* two ways share a register */
+	ASSERT_RTNL(); /* both ways of a port share a register */
 	if (card->gone)
 		return -ENODEV;
 	if (!card->app.type)
 		return 0;
-	if (card->resetting) /* vm_app_restore() comes */
+	if (card->resetting) /* vm_app_restore() follows */
 		return -EBUSY;
 	address = VM_APP_REG_PORT_ROUTE(repr->way.port);
 	error = app_read(card, address, &held);

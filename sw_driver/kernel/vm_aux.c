@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The lanes in a Corundum NIC (docs/nic.md): an auxiliary device of Corundum's driver, mqnic.app_ and APP_ID in hexadecimal digits.
+/* The lanes in a Corundum NIC (docs/nic.md): an auxiliary device of Corundum's driver. Its name is
+ * mqnic.app_ and APP_ID in hexadecimal digits.
  *
- * That driver's structs, which hold the mapped BAR, differ between its versions, so nothing of them is used: the auxiliary device's
- * parent is the NIC's PCI function, and the app's registers are its BAR 2.
+ * That driver's structs, which hold the mapped BAR, differ between its versions. So this driver
+ * uses only the PCI function, which is the parent of the auxiliary device. The app block's
+ * registers are in BAR 2 of the function.
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/pci.h>
@@ -59,7 +61,7 @@ static struct auxiliary_driver vm_aux_driver = {
 	.probe = vm_aux_probe,
 	.remove = vm_aux_remove,
 	.id_table = ids,
-	.driver.pm = pm_sleep_ptr(&vm_card_power), /* the NIC below sleeps later and wakes earlier */
+	.driver.pm = pm_sleep_ptr(&vm_card_power), /* the NIC suspends later, resumes earlier */
 };
 
 int vm_aux_init(void)

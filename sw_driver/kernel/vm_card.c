@@ -10,7 +10,9 @@
 #define BLOCKS_MAX 32
 #define BLOCK_APP 2
 #define WATCH_PERIOD (2 * HZ)
-/* Commits end within a few packets' time, a queue's snapshot within 3 us, or 0.3 ms under load: half a second is far too long for both. */
+/* Commits end within the time of a few packets, a queue's snapshot within 3 us, or 0.3 ms under
+ * load. The polls below take at least half a second, far more than either.
+ */
 #define POLLS 25000
 #define POLL_US 20
 
@@ -51,14 +53,14 @@ static void shut(struct vm_card *card)
 	u32 i;
 
 	card->resetting = true;
-	for (i = 0; i < card->reprs; i++) { /* whoever is inside comes out */
+	for (i = 0; i < card->reprs; i++) { /* wait for accesses in progress */
 		mutex_lock(&card->repr[i]->engine->lock);
 		mutex_unlock(&card->repr[i]->engine->lock);
 	}
 }
 
-/* The software copies into the lanes, counters from 0. Then, as a qdisc that was to go meanwhile could not say so to the lane, and
- * one that was to come could not either, all that is tc's once more, from its tree.
+/* Writes the software copies into the lanes; counters start from 0. The lanes missed qdiscs that
+ * were added or removed during the reset, so tc's settings are programmed again from its tree.
  */
 static void restore(struct vm_card *card)
 {
@@ -88,7 +90,9 @@ static void restore(struct vm_card *card)
 	rtnl_unlock();
 }
 
-/* Nothing else might read a register for hours; and a NIC is reset by its own driver, which tells nobody. */
+/* Detects a card that is gone even if nothing else reads a register for hours. Also detects a reset
+ * by the NIC's own driver, which does not report it.
+ */
 static void watch(struct work_struct *work)
 {
 	struct vm_card *card = container_of(to_delayed_work(work), struct vm_card, watch);
@@ -147,7 +151,7 @@ static void close_lanes(struct vm_card *card)
 		mutex_destroy(&card->engine[--card->engines].lock);
 }
 
-/* The next egress of a lane. */
+/* Opens the next egress of a lane. */
 static int open_egress(struct vm_card *card, struct vm_engine *engine, const struct vm_block *block)
 {
 	struct vm_repr *repr = vm_netdev_alloc(card, engine);
@@ -214,7 +218,7 @@ static int open_lanes(struct vm_card *card)
 		if (card->engines == VM_LANES_MAX) {
 			dev_warn(card->dev, "more than %u lanes; that at 0x%x stays as it is\n", VM_LANES_MAX,
 				 blocks[i].offset);
-			continue; /* to an app block behind it */
+			continue; /* an app block may follow */
 		}
 		error = open_lane(card, &blocks[i]);
 		if (error)
@@ -253,7 +257,7 @@ int vm_card_register(struct vm_card *card)
 
 	if (!error)
 		error = vm_app_check(card);
-	if (!error) /* all is known and may be changed */
+	if (!error) /* all lanes are known: they may be changed now */
 		error = start_lanes(card);
 	if (error)
 		goto no_lanes;

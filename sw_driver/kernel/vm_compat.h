@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What differs between the kernels that this driver is built for, 6.1 to 6.12; no other file tests the version. */
+/* Differences between the kernels that this driver supports, 6.1 to 6.12. No other file tests the
+ * version.
+ */
 #ifndef VM_COMPAT_H
 #define VM_COMPAT_H
 
@@ -9,7 +11,9 @@
 #include <net/devlink.h>
 #include <net/genetlink.h>
 
-/* 6.2: the core asks for a netdev's devlink port by a pointer, not by ndo_get_devlink_port, and learns the type by itself. */
+/* From 6.2 on the core takes a netdev's devlink port from a pointer, not from ndo_get_devlink_port,
+ * and sets the port's type itself.
+ */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 #define VM_HAS_NDO_GET_DEVLINK_PORT 0
 static inline void vm_set_devlink_port(struct net_device *netdev, struct devlink_port *port)
@@ -41,7 +45,7 @@ static inline void vm_devlink_port_is_down(struct devlink_port *port)
 }
 #endif
 
-/* 6.2: the core tells the driver's name by itself. */
+/* From 6.2 on the core reports the driver's name itself. */
 static inline int vm_devlink_put_driver(struct devlink_info_req *request)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
@@ -51,7 +55,7 @@ static inline int vm_devlink_put_driver(struct devlink_info_req *request)
 #endif
 }
 
-/* 6.2: extack has room of its own for a sentence. Whether this one fits. */
+/* Copies a sentence into the buffer that extack has from 6.2 on; false: it does not fit. */
 static inline bool vm_extack_holds(struct netlink_ext_ack *extack, const char *text)
 {
 #ifdef NETLINK_MAX_FMTMSG_LEN

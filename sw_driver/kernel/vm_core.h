@@ -5,17 +5,20 @@
  *              > vm_card.c -> vm_repr.c  vm_netlink.c  settings that tc lacks
  *   vm_aux.c  /  finds lanes          \ vm_ethtool.c, vm_devlink.c, vm_debugfs.c
  *
- * A lane has one egress or several. Each egress is driven through its representor, a netdev that carries no packets of the host: it is
- * what tc, ethtool and devlink name. All egresses of a lane share its engine: registers, buffer, pool and seeds.
+ * A lane has one egress or several. The user configures each egress through its representor, a
+ * netdev that tc, ethtool and devlink can name. It carries no packets of the host. All egresses of
+ * a lane share its engine: registers, buffer, pool and seeds.
  *
- * Locks, outermost first: the devlink instance's lock, RTNL, vm_engine.lock, which guards the lane's registers (selection,
- * shadow record and window are shared) and the software copies of all its egresses. Every function below takes vm_engine.lock itself, but for those
- * that end in _locked. All may sleep; none takes RTNL.
+ * Locks, outermost first: the devlink instance's lock, RTNL, vm_engine.lock. vm_engine.lock guards
+ * the lane's registers (selection, shadow record and window are shared) and the software copies of
+ * all its egresses. Every function below takes it, except those that end in _locked. All may sleep;
+ * none takes RTNL.
  *
- * Who may change what (vm_owner): each queue, the class table and the port's shaper belong to whoever programs them first, until
- * he gives them back; the other one is refused with a sentence meanwhile. Of a queue that is so only what tc has words for:
- * curves, limits, ECN, kind and unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All the rest, such as the
- * average's weight, is netlink's in every queue, whoever owns it; tc's changes, and its going, leave that as it is.
+ * Ownership (vm_owner): each queue, the class table and the port's shaper has one owner, tc or
+ * netlink: the first to program it. The other gets -EBUSY and a sentence until the owner releases
+ * it. In a queue this covers only the settings that tc can express: curves, limits, ECN, kind and
+ * unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All other settings, such as
+ * the average's weight, belong to netlink in every queue. They stay when tc changes or releases it.
  */
 #ifndef VM_CORE_H
 #define VM_CORE_H
@@ -36,7 +39,7 @@
 #define VM_DSCPS 65	/* entry 64: frames without IP */
 #define VM_WHY_CHARS 192
 
-/* The owner of a queue, the class table or the port's shaper: the interface that programmed it first. */
+/* The owner of a queue, class table or port's shaper: the interface that programmed it first. */
 enum vm_owner {
 	VM_OWNER_NONE, /* as the driver left it: vm_queue_defaults() */
 	VM_OWNER_TC,
@@ -45,7 +48,7 @@ enum vm_owner {
 
 /**
  * struct vm_why - a refusal or a failure as one sentence, without its full stop
- * @text: empty where nothing was refused
+ * @text: empty if nothing was refused
  */
 struct vm_why {
 	char text[VM_WHY_CHARS];
@@ -69,7 +72,7 @@ struct vm_class {
 
 /**
  * struct vm_queue_slot - the software copy of a queue, always equal to what the lane runs
- * @settings: as they were last committed
+ * @settings: the settings of the last commit
  * @owner: the queue's owner
  */
 struct vm_queue_slot {
@@ -84,14 +87,14 @@ struct vm_tc;
 
 /**
  * struct vm_engine - a lane: what all its egresses share
- * @index: of the lane on its card
- * @egresses: how many of @egress there are
+ * @index: number of the lane on its card
+ * @egresses: number of entries in @egress
  * @egress: their representors
  * @lock: guards all that follows, the lane's registers, and the software copies of its egresses
  * @option: software copy of the TTL option's types, IPv4 and IPv6
  * @pool_bytes: size of the pool of cells; 0: none
- * @seeded: what a register of the random sources holds; another value means that the lane was reset
- * @epoch: how often the lane's counters began anew, by vm_repr_clear_statistics() or a reset
+ * @seeded: value of a register of the random sources; another value means that the lane was reset
+ * @epoch: number of times that vm_repr_clear_statistics() or a reset has cleared the counters
  */
 struct vm_engine {
 	u32 index;
@@ -110,25 +113,28 @@ struct vm_engine {
  * @netdev: the representor
  * @card: the lane's card
  * @engine: the lane
- * @index: of the representor on its card
+ * @index: number of the representor on its card
  * @devlink_port: flavour physical, number @index
  * @way: the port and direction of a NIC that the egress serves
- * @way.port: the port; @way.to_host: towards its host, not the wire; @way.known: false on a card without an app block
- * @lane: register access to this egress, and in @lane.has what the build has: queues and victims of this egress, all else of the lane
+ * @way.port: the port; @way.to_host: towards its host, not the wire; @way.known: false on a card
+ *	without an app block
+ * @lane: register access to this egress. @lane.has describes the build: queues and victims of this
+ *	egress, all else of the lane
  * @slots: one for each queue
- * @port: the port's shaper, rate 0 for none, and @port.queues for the shapers' least burst
- * @line_rate: bits per second that the build can send; the idle decay uses it if the port has no shaper
+ * @port: the port's shaper, rate 0 for none; @port.queues gives the shapers' least burst
+ * @line_rate: bits per second that the build can send; the idle decay uses it without a shaper
  * @port_owner: the owner of @port
- * @reserve_bytes: bytes of the pool that are always available to this egress; in lanes with several egresses
- * @cap_bytes: the most that it may take of the pool; 0: no cap
+ * @reserve_bytes: bytes of the pool that are always available to this egress (several egresses)
+ * @cap_bytes: the most that this egress may take of the pool; 0: no cap
  * @classes: software copy of the class table
  * @classes_owner: the owner of @classes
- * @departing: queues whose averages step on departures, too
- * @words: room for a conversion, as it is too large for the stack
- * @stale: a write and the write that should undo it have both failed: the lane may differ from the software copies
+ * @departing: number of queues with averages that step on departures, too
+ * @words: buffer for a conversion, as it is too large for the stack
+ * @stale: a write and the write that should undo it have both failed: the lane may differ from the
+ *	software copies
  * @tc: the tree of offloaded qdiscs, vm_tc.h
- * @refused: the last refusal or failure; its text is empty where there was none
- * @refused_count: how many there were
+ * @refused: the last refusal or failure; its text is empty if there was none
+ * @refused_count: number of refusals
  */
 struct vm_repr {
 	struct net_device *netdev;
@@ -158,21 +164,22 @@ struct vm_repr {
 };
 
 /**
- * struct vm_card - what a front (PCI or auxiliary) has found; devlink_priv() of its devlink instance
+ * struct vm_card - a card that a front (PCI or auxiliary) has found; devlink_priv() of its instance
  * @dev: the device that the driver is bound to
  * @devlink: the instance; also devlink_to of @dev
  * @front: "pci" or "mqnic", for logs and devlink info
  * @registers: the blocks' address space
  * @bus: the library's access to it; @bus.bytes is its size
  * @app: the app block of the lanes, type 0 if there is none
- * @engines: how many of @engine there are
+ * @engines: number of entries in @engine
  * @engine: the lanes, in the order of the card's list of blocks
- * @reprs: how many of @repr there are
+ * @reprs: number of entries in @repr
  * @repr: the egresses of the first lane, then those of the second, and so on
- * @gone: reads gave all ones: nothing is accessed any more, all carriers are off; never taken back while the driver is bound
- * @resetting: the same for as long as a reset takes; vm_card_restore() ends it
+ * @gone: reads gave all ones: the driver accesses no register, all carriers are off. Stays set
+ *	until the driver is unbound
+ * @resetting: requests get -EBUSY and access no register; vm_card_restore() ends it
  * @about: what devlink shows beyond the card, vm_devlink.h
- * @watch: checks every two seconds whether the card still answers
+ * @watch: checks every two seconds whether the card answers and whether a lane was reset
  */
 struct vm_card {
 	struct device *dev;
@@ -195,78 +202,84 @@ struct vm_card {
 /* vm_card.c: called by the fronts. */
 
 /**
- * vm_card_alloc() - a card with its devlink instance, nothing found yet
+ * vm_card_alloc() - allocates a card and its devlink instance; finds no lanes yet
  * @dev: device that the driver is being bound to
  * @front: "pci" or "mqnic"
  * @registers: the blocks' address space, mapped by the front
  * @bytes: its size
  */
 struct vm_card *vm_card_alloc(struct device *dev, const char *front, void __iomem *registers, u32 bytes);
-/* Finds the lanes, gives every queue its defaults and registers all interfaces; 0 or an errno, logged with a sentence. */
+/* Finds the lanes, sets defaults and registers all interfaces. Returns 0 or a logged errno. */
 int vm_card_register(struct vm_card *card);
-/* Takes all interfaces away; the lanes go on as they are. Also the counterpart of vm_card_alloc(). */
+/* Removes all interfaces; the lanes keep their settings and continue to run. */
 void vm_card_unregister(struct vm_card *card);
+/* The counterpart of vm_card_alloc(). */
 void vm_card_free(struct vm_card *card);
-/* The card does not answer: carriers off, and no access any more. From any context. */
+/* The card does not answer: sets carriers off and stops all accesses. From any context. */
 void vm_card_gone(struct vm_card *card);
 /* A reset of the card begins: after the return the driver accesses no register. */
 void vm_card_pause(struct vm_card *card);
 /* The reset is over: writes all software copies into the lanes again. */
 void vm_card_restore(struct vm_card *card);
-/* Both for a card that sleeps, as it may lose everything, too. For devices whose driver data is the card. */
+/* Calls both around a suspend, as the card may lose its state. Needs the card as driver data. */
 extern const struct dev_pm_ops vm_card_power;
 
-/* vm_repr.c, vm_repr_lane.c, vm_repr_pool.c: one egress of a lane. All give 0 or an errno; where @why is not NULL it then holds a sentence, else an empty one. */
+/* vm_repr.c, vm_repr_lane.c, vm_repr_pool.c: one egress of a lane. All return 0 or an errno. After
+ * an error @why, if not NULL, holds a sentence, else an empty text.
+ */
 
-/* Looks at the lane and refuses what this driver does not know; writes nothing. */
+/* Reads the lane and refuses what this driver does not know; writes nothing. */
 int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_why *why);
-/* Initialises the egress: defaults in every queue, all packets to queue 0, no shaper; with egress 0 random seeds. */
+/* Initialises the egress: default queues, all packets to queue 0, no shaper; egress 0: seeds. */
 int vm_repr_start(struct vm_repr *repr, struct vm_why *why);
 void vm_repr_close(struct vm_repr *repr);
-/* The software copies of port and queues into the lane, or all of them, or all and new seeds; vm_engine.lock held. They return an
- * enum vm_error.
+/* Write the software copies into the lane: those of port and queues; all; all, and new seeds with
+ * egress 0; the given seed alone. vm_engine.lock is held. They return an enum vm_error.
  */
 int vm_repr_write_queues_locked(struct vm_repr *repr);
 int vm_repr_write_settings_locked(struct vm_repr *repr);
 int vm_repr_write_all_locked(struct vm_repr *repr);
 int vm_repr_write_seed_locked(struct vm_repr *repr, u64 seed);
-/* Every two seconds: whether the card is there, and whether somebody has reset the lane; writes a stale lane's settings again. */
+/* Checks whether the card answers and whether the lane was reset; writes a stale lane again. */
 int vm_repr_watch(struct vm_repr *repr, bool *reset);
 
-/* The egress that a netdev of this driver represents, or NULL. The caller holds RTNL or a reference. */
+/* The egress that a netdev represents, or NULL. The caller holds RTNL or a reference. */
 struct vm_repr *vm_repr_of(struct net_device *netdev);
-/* The same by index, with a reference that vm_repr_put() gives back; the representor cannot go away before. */
+/* The same by index. It takes a reference: the representor stays until vm_repr_put(). */
 struct vm_repr *vm_repr_get(struct net *net, int ifindex);
 void vm_repr_put(struct vm_repr *repr);
 
-/* Settings of a queue as they run, and the queue's owner. @owner may be NULL. */
+/* The settings that the queue runs with, and the queue's owner. @owner may be NULL. */
 int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings, enum vm_owner *owner,
 		      struct vm_why *why);
 /**
  * vm_repr_set_queue() - replaces all settings of a queue between two packets, or none
- * @repr: the lane
+ * @repr: the egress
  * @queue: its queue
  * @settings: all of them; start from vm_repr_get_queue()
- * @by: the interface that asks, VM_OWNER_TC or VM_OWNER_NETLINK; he owns the queue from then on, but for netlink where what tc has words for
- *	stays as it was
+ * @by: the interface that asks, VM_OWNER_TC or VM_OWNER_NETLINK. It becomes the owner. Exception:
+ *	netlink changes only settings that tc cannot express; then the owner stays
  * @why: see above
  *
- * Checks (vm_queue_check()), converts, writes and reads back through the library. After an error the queue runs as before and
- * so does the software copy says.
+ * Checks (vm_queue_check()), converts, writes and reads back through the library. After an error
+ * the queue and its software copy keep the settings of before.
  *
- * Return: -EINVAL illegal settings, -ENOENT no such queue, -EBUSY owned by the other side, -EOPNOTSUPP not in this build,
- * -ENODEV the card is gone, -EIO it does not do as it is told.
+ * Return: -EINVAL illegal settings, -ENOENT no such queue, -EBUSY the other interface owns it,
+ * -EOPNOTSUPP not in this build, -ENODEV the card is gone, -ETIMEDOUT or -EIO the card fails.
  */
 int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner by,
 		      struct vm_why *why);
-/* Gives the queue back: of what tc has words for, the defaults, owned by nobody; by netlink the rest gets its defaults too, in a
- * queue that tc owns the rest alone. By tc -EBUSY where it is netlink's.
+/* Releases the queue. tc: the settings that tc can express get their defaults, and the queue has no
+ * owner; -EBUSY if netlink owns it. netlink: the same for all settings. If tc owns the queue,
+ * netlink resets only the settings that tc cannot express, and tc stays the owner.
  */
 int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struct vm_why *why);
-/* What the conversion takes for the port: its shaper, or the line; and queues of all egresses, which one shaper serves in turn. */
+/* The port for the conversion: the rate is the shaper's, or the line rate without a shaper. The
+ * queues are those of all egresses, as they share one time-multiplexed shaper.
+ */
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
-/* Whether two settings differ only in what tc cannot set: weight and idle packet of the averages, steps on departures,
- * spacing, size weight, dynamic threshold, marker, remark, distances and victims.
+/* Whether two settings differ only in what tc cannot set: weight and idle packet of the averages,
+ * steps on departures, spacing, size weight, dynamic threshold, marker, remark, distances, victims.
  */
 bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b);
 /* Copies the settings that tc can set. */
@@ -275,35 +288,36 @@ void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from);
 /* All 65 entries of the class table; entries that do not change are not written. */
 int vm_repr_set_classes(struct vm_repr *repr, const struct vm_class classes[VM_DSCPS], enum vm_owner by,
 			struct vm_why *why);
-/* All packets to queue 0, green; the class table has no owner then. -EBUSY if the other interface owns it. */
+/* All packets to queue 0, green, and no owner. -EBUSY if the other interface owns the table. */
 int vm_repr_reset_classes(struct vm_repr *repr, enum vm_owner by, struct vm_why *why);
 
-/* The port's shaper; rate 0: none, and then owned by nobody; queues 0: all of the build. Rewrites every queue, as idle decay and
- * least bursts depend on it.
+/* Sets the port's shaper; rate 0: no shaper and no owner; queues 0: all queues of the build. Writes
+ * every queue again, as idle decay and least bursts depend on it.
  */
 int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_owner by, struct vm_why *why);
 
-/* A snapshot of the queue, too large for the stack. */
+/* Takes a snapshot of the queue. The result is too large for the stack. */
 int vm_repr_statistics(struct vm_repr *repr, u32 queue, struct vm_statistics *statistics, struct vm_why *why);
 /* Frames that an input lost. */
 int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct vm_why *why);
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_seed(struct vm_repr *repr, u64 seed, struct vm_why *why);
 int vm_repr_set_option(struct vm_repr *repr, u32 ip4, u32 ip6, struct vm_why *why);
-/* What queued packets may take of the buffer, the sizes as struct vm_pool has them. The caller holds RTNL from vm_repr_get_pool() to
- * vm_repr_set_pool(), which takes all or nothing: -EINVAL where a size is less than a cell or more than the buffer, where the reserves of
- * all egresses are more than the pool, or a cap less than its reserve; -EOPNOTSUPP where the build has no pool, or one egress and so no
- * reserves. The check alone writes nothing.
+/* The pool of cells. The caller holds RTNL from vm_repr_get_pool() to vm_repr_set_pool(), which
+ * sets all values or none. -EINVAL: a size other than 0 is less than a cell or more than the
+ * buffer, the reserves of all egresses exceed the pool, or a cap is below its reserve.
+ * -EOPNOTSUPP: the build has no pool, or one egress and so no reserve and no cap.
  */
 void vm_repr_get_pool(struct vm_repr *repr, struct vm_pool *pool);
 int vm_repr_check_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why);
 int vm_repr_set_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why);
 /* Writes without a check; returns an enum vm_error. */
 int vm_repr_write_pool_locked(struct vm_repr *repr, const struct vm_pool *pool);
-/* Cells that the reserves of a lane's egresses take, but for one; NULL: of all. */
+/* Cells of the reserves of all egresses of a lane except @but, which may be NULL. */
 u32 vm_engine_reserves_locked(const struct vm_engine *engine, const struct vm_repr *but);
-/* Discards the packets of a queue, or with NULL of all queues of the egress, whoever owns them; -EBUSY where more come than are
- * discarded, or others go first, -EOPNOTSUPP where the build has no flush.
+/* Discards the packets of a queue, or with NULL of all queues of the egress; owners do not matter.
+ * -EBUSY: packets arrive faster than they are discarded, or other queues are served first, or
+ * another queue of the lane is being flushed. -EOPNOTSUPP: the build has no flush.
  */
 int vm_repr_flush(struct vm_repr *repr, const u32 *queue, struct vm_why *why);
 /* The largest pool: bytes of the buffer's cells. */
@@ -312,15 +326,16 @@ static inline u32 vm_repr_pool_most(const struct vm_repr *repr)
 	return repr->lane.has.cells * VM_CELL_BYTES;
 }
 
-/* For work on @repr->lane with the library that nothing may come between: locks the lane where its card is there, else -ENODEV or
- * -EBUSY; vm_repr_end() unlocks and makes an errno and a sentence of an enum vm_error.
+/* Begin and end an atomic sequence of library calls on @repr->lane. vm_repr_begin() locks the lane;
+ * -ENODEV: the card is gone, -EBUSY: it is being reset. vm_repr_end() unlocks it and turns an enum
+ * vm_error into an errno and a sentence.
  */
 int vm_repr_begin(struct vm_repr *repr, struct vm_why *why);
 int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why);
 
 /* Records a refusal as the last one of the egress and logs it. vm_engine.lock not held. */
 void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why);
-/* The last refusal, and how many there were. */
+/* The last refusal; returns the number of refusals. */
 u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why);
 
 __printf(2, 3) void vm_why_set(struct vm_why *why, const char *format, ...);
@@ -332,7 +347,7 @@ int vm_netdev_register(struct vm_repr *repr);
 void vm_netdev_unregister(struct vm_repr *repr);
 void vm_netdev_free(struct vm_repr *repr);
 
-/* vm_app.c: the block in front of a NIC's lanes, where there is one. vm_app_check() finds each egress's way. vm_app_route() and vm_app_restore() under RTNL. */
+/* vm_app.c: a NIC's app block. vm_app_check() finds each egress's way. The others need RTNL. */
 int vm_app_check(struct vm_card *card);
 int vm_app_route(struct vm_repr *repr, bool up);
 void vm_app_restore(struct vm_card *card);
@@ -341,7 +356,7 @@ void vm_app_restore(struct vm_card *card);
 int vm_tc_init(struct vm_repr *repr);
 void vm_tc_exit(struct vm_repr *repr);
 int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_data);
-/* After a reset, in which the driver missed changes of the kernel's qdiscs: all of the lane as the tree has it. Under RTNL. */
+/* Programs the lane from the tree after a reset: qdiscs may have changed meanwhile. Needs RTNL. */
 void vm_tc_restore(struct vm_repr *repr);
 /* Whether any qdisc is offloaded. */
 bool vm_tc_active(struct vm_repr *repr);
@@ -358,7 +373,7 @@ void vm_pci_exit(void);
 int vm_aux_init(void);
 void vm_aux_exit(void);
 
-/* vm_netlink.c: the generic netlink family. vm_netlink_changed(): somebody has changed the queue; under vm_engine.lock. */
+/* vm_netlink.c: generic netlink. vm_netlink_changed() reports a change; vm_engine.lock is held. */
 int vm_netlink_init(void);
 void vm_netlink_exit(void);
 void vm_netlink_changed(struct vm_repr *repr, u32 queue);
@@ -366,9 +381,10 @@ void vm_netlink_changed(struct vm_repr *repr, u32 queue);
 /* vm_ethtool.c */
 extern const struct ethtool_ops vm_ethtool_ops;
 
-/* vm_devlink.c: vm_devlink_register() is called when all lanes stand and before netdevs do. vm_devlink_start() behind
- * devlink_register() and vm_devlink_stop() in front of devlink_unregister() say when the health reporters have somebody to tell;
- * vm_devlink_changed(), from anywhere: the card is gone, or something was refused.
+/* vm_devlink.c: call vm_devlink_register() after all lanes have started and before the netdevs are
+ * registered. The health reporters report from vm_devlink_start(), after devlink_register(), to
+ * vm_devlink_stop(), before devlink_unregister(). vm_devlink_changed(), from any context: the card
+ * is gone, or a setting was refused.
  */
 extern const struct devlink_ops vm_devlink_ops;
 int vm_devlink_register(struct vm_card *card);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* /sys/kernel/debug/vermilion/DEVICE/laneN/, or laneN.egressE/ of a lane with several egresses: refused, how many refusals there were and the last one; owners, whose port,
- * class table and queues are.
+/* /sys/kernel/debug/vermilion/DEVICE/laneN/, or laneN.egressE/ in a lane with several egresses:
+ *
+ *   refused   the number of refusals, and the last one
+ *   owners    the owners of port, class table and queues
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -25,7 +27,7 @@ static const char *const owners[] = {
 	[VM_OWNER_NETLINK] = "netlink",
 };
 
-/* One line a thing that somebody owns. */
+/* One line each for the port, the class table, and each queue that has an owner. */
 static int owners_show(struct seq_file *out, void *unused)
 {
 	struct vm_repr *repr = out->private;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* devlink of a card: what it is, and how much of what it has is in use. */
+/* devlink of a card: its description (info), and its resources with the part in use. */
 #include <linux/slab.h>
 
 #include "vm_devlink.h"
@@ -72,7 +72,7 @@ const struct devlink_ops vm_devlink_ops = {
 	.sb_occ_tc_port_bind_get = vm_sb_occ_tc_port_bind_get,
 };
 
-/* Queues of a lane that somebody has programmed. */
+/* Number of queues of a lane that have an owner. */
 static u64 queues_in_use(void *context)
 {
 	struct vm_engine *engine = context;
@@ -95,7 +95,9 @@ static int add(struct devlink *devlink, u32 id, const char *name, u32 size)
 	return devl_resource_register(devlink, name, size, id, DEVLINK_RESOURCE_ID_PARENT_TOP, &fixed);
 }
 
-/* Resource ids begin at 1, a lane's queues, cells and flows one behind the other. The build decides their sizes. */
+/* Registers queues, cells and flows of a lane, in this order. Resource ids begin at 1. The build
+ * defines the sizes.
+ */
 static int add_lane(struct vm_card *card, struct vm_engine *engine)
 {
 	static const char *const names[VM_RESOURCES] = { "queues", "cells", "flows" };

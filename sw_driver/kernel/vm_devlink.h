@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* devlink: vm_devlink.c has info and resources, vm_devlink_sb.c the shared buffer, vm_health.c the reporters. */
+/* devlink: vm_devlink.c has info and resources, vm_devlink_sb.c the shared buffer, vm_health.c the
+ * health reporters.
+ */
 #ifndef VM_DEVLINK_H
 #define VM_DEVLINK_H
 
@@ -13,18 +15,18 @@ struct vm_occupancy {
 };
 
 /**
- * struct vm_devlink - what devlink needs of a card beyond the card
- * @card: which
- * @names: of the resources, which devlink keeps by pointer
- * @occupancy: of each egress's queues
- * @cells: of what each egress holds of the pool, in cells
- * @work: tells the reporters; their locks must not be taken under RTNL, where refusals come from
+ * struct vm_devlink - data of a card that only devlink needs
+ * @card: the card
+ * @names: names of the resources; devlink keeps pointers to them
+ * @occupancy: occupancy of each egress's queues, as of the last snapshot
+ * @cells: cells of the pool that each egress holds, as of the last snapshot
+ * @work: reports to the reporters; refusals happen under RTNL, where their locks must not be taken
  * @lock: guards @running
- * @running: whether devlink is registered, so that there is somebody to tell
- * @of_card: whether it answers
- * @of_refusals: the last refusal of each egress
- * @told: how many refusals of each egress the reporter knows of
- * @told_gone: whether it knows that the card is gone
+ * @running: devlink is registered and can take reports
+ * @of_card: reporter `card`: whether the card answers
+ * @of_refusals: reporter `refusal`: the last refusal of each egress
+ * @told: number of refusals of each egress when the last one was reported
+ * @told_gone: `card` has reported that the card is gone
  */
 struct vm_devlink {
 	struct vm_card *card;
@@ -39,7 +41,9 @@ struct vm_devlink {
 	bool told_gone;
 };
 
-/* One shared buffer a card; pools: vm_devlink_sb.c. An egress of a lane is a port, a queue of it a traffic class. */
+/* A card has one shared buffer; pools: vm_devlink_sb.c. A port is an egress of a lane, a traffic
+ * class is a queue of the egress.
+ */
 int vm_sb_register(struct vm_card *card);
 void vm_sb_unregister(struct vm_card *card);
 int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct devlink_sb_pool_info *info);

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The cells of a card's lanes as devlink's shared buffer: what stands in the queues, and the most that ever did.
+/* The cells of a card's lanes as devlink's shared buffer: occupancy and its maximum since a clear.
  *
- *   pool                                      size of the pool            threshold of a port (an egress)   of a traffic class (a queue)
- *   LANE, for each lane                       the pool of cells           none                              alpha, or static: the limit
- *   behind them, for each lane with several egresses:
- *     the reserves, static                    their sum                   the egress's reserve, bytes
- *     the caps, static                        that of the pool of cells   the egress's cap, bytes
+ *   pool                  size of the pool     threshold of a port   of a traffic class
+ *                                              (an egress)           (a queue)
+ *   LANE, each lane       the pool of cells    none                  alpha, or static: the limit
+ *   after these, for each lane with several egresses:
+ *     reserves, static    their sum            its reserve, bytes
+ *     caps, static        the pool of cells    its cap, bytes
  *
- * A port's occupancy of a pool is what it holds of it: of the reserves at most its own, of the other two all of its cells.
+ * A port's occupancy is the number of bytes that it holds of a pool. For the reserves this is at
+ * most its own reserve; for the other two it is all of its cells.
  *
- * Occupancy is that of the last `devlink sb occupancy snapshot`: a queue's are bytes of packets, a pool's are bytes of its cells.
- * A lane whose build counts no cells gives a pool the sum of its queues, whose high-water mark is at least the true one.
+ * Occupancy is that of the last `devlink sb occupancy snapshot`. A queue's occupancy is in bytes of
+ * packets, a pool's in bytes of its cells. If a build counts no cells, the pool's value is the sum
+ * over its queues. Its high-water mark is then at least the true one.
  *
- * A lane with a pool of cells (docs/configuration.md, "Pool") has dynamic thresholds, a queue's alpha. Without one they are static,
- * a queue's limit in bytes, which devlink only shows. devlink says alpha as a threshold of 0 to 20, alpha = 2^(threshold - 10).
+ * A lane with a pool of cells (docs/configuration.md, "Pool") has dynamic thresholds, the alpha of
+ * each queue: alpha = 2^(threshold - 10), where devlink's threshold is 0 to 20. Without a pool the
+ * thresholds are static: each queue's limit in bytes, which devlink only shows.
  */
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -31,13 +35,13 @@
 enum pool_kind { POOL_OF_CELLS, POOL_OF_RESERVES, POOL_OF_CAPS };
 #define POOLS_OF_SHARES 2u
 
-/* Bytes of whole cells. */
+/* Rounds down to whole cells. */
 static u32 whole(u32 bytes)
 {
 	return vm_pool_cells(bytes) * VM_CELL_BYTES;
 }
 
-/* The pool's size; 0: the lane has none. */
+/* The pool's size; 0: the lane has no pool. */
 static u32 pool_size(struct vm_repr *repr)
 {
 	struct vm_pool pool;
@@ -56,7 +60,7 @@ static u32 pools_of_shares(const struct vm_engine *engine)
 	return engine->egresses > 1 ? POOLS_OF_SHARES : 0;
 }
 
-/* The number of a lane's pool of reserves, which that of its caps follows. */
+/* The number of a lane's pool of reserves. The next number is the pool of its caps. */
 static u32 first_of_shares(const struct vm_card *card, const struct vm_engine *engine)
 {
 	u32 i, pool = card->engines;
@@ -66,7 +70,7 @@ static u32 first_of_shares(const struct vm_card *card, const struct vm_engine *e
 	return pool;
 }
 
-/* Whose pool it is, and which of his. devlink asks for no number that was not registered. */
+/* The lane of a pool, and the kind of the pool. devlink asks only for registered numbers. */
 static const struct vm_engine *engine_of(const struct vm_card *card, u16 pool, enum pool_kind *kind)
 {
 	const struct vm_engine *engine = card->engine;
@@ -122,7 +126,7 @@ static int set_size(struct vm_repr *repr, u32 size, struct vm_why *why)
 	struct vm_pool pool;
 	int error;
 
-	rtnl_lock(); /* between reading and writing netlink must not change it */
+	rtnl_lock(); /* netlink must not change it between read and write */
 	vm_repr_get_pool(repr, &pool);
 	pool.size = size;
 	error = vm_repr_set_pool(repr, &pool, why);
@@ -130,7 +134,7 @@ static int set_size(struct vm_repr *repr, u32 size, struct vm_why *why)
 	return error;
 }
 
-/* Static thresholds: there is no pool, and so the size is that of the buffer. */
+/* Static thresholds switch the pool off, so the only legal size is that of the buffer. */
 int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size, enum devlink_sb_threshold_type type,
 		   struct netlink_ext_ack *extack)
 {
@@ -157,7 +161,7 @@ int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size,
 	return vm_nl_refuse(extack, set_size(repr, type == DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC ? size : 0, &why), &why);
 }
 
-/* An egress may fill its lane's pool, up to its cap, and none of another one's. */
+/* An egress may fill its lane's pool up to its cap. It takes nothing from other lanes' pools. */
 int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *threshold)
 {
 	struct vm_repr *repr = lane_of(port);
@@ -197,7 +201,7 @@ int vm_sb_port_pool_set(struct devlink_port *port, unsigned int sb, u16 pool, u3
 			  first + 1);
 		return -EINVAL;
 	}
-	rtnl_lock(); /* between reading and writing netlink must not change it */
+	rtnl_lock(); /* netlink must not change it between read and write */
 	vm_repr_get_pool(repr, &held);
 	if (kind == POOL_OF_RESERVES)
 		held.reserve = threshold;
@@ -208,7 +212,9 @@ int vm_sb_port_pool_set(struct devlink_port *port, unsigned int sb, u16 pool, u3
 	return vm_nl_refuse(extack, error, &why);
 }
 
-/* A queue's alpha, or its limit in bytes, as far as there are cells for it; 0 for queues that this lane does not have. */
+/* A queue's alpha, or its limit in bytes, at most the bytes of all cells. 0 for queues that this
+ * lane does not have.
+ */
 int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
 			   u16 *pool, u32 *threshold)
 {
@@ -256,7 +262,7 @@ static int set_alpha(struct vm_repr *repr, u32 queue, u32 threshold, struct vm_w
 
 	if (!settings)
 		return -ENOMEM;
-	rtnl_lock(); /* between reading and writing the settings tc must not change them */
+	rtnl_lock(); /* tc must not change the settings between read and write */
 	error = vm_repr_get_queue(repr, queue, settings, NULL, why);
 	if (!error) {
 		settings->alpha = alpha_of(threshold);
@@ -291,7 +297,7 @@ int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, e
 	return vm_nl_refuse(extack, set_alpha(repr, tc, threshold, &why), &why);
 }
 
-/* The lane's own count of what the egress holds of the pool, in cells. */
+/* Reads the lane's count of cells that the egress holds of the pool. */
 static int count_cells(struct vm_repr *repr, struct vm_occupancy *cells, struct vm_why *why)
 {
 	int error = vm_repr_begin(repr, why);
@@ -343,7 +349,7 @@ int vm_sb_occ_snapshot(struct devlink *devlink, unsigned int sb)
 	return error;
 }
 
-/* All of an egress's queues, or one. */
+/* The sum over @count queues of an egress from @first on. */
 static void occupancy(const struct vm_repr *repr, u32 first, u32 count, u32 *now, u32 *most)
 {
 	const struct vm_occupancy *all = repr->card->about->occupancy[repr->index];

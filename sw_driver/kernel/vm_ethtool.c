@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* ethtool on a representor: -i, -S by queue and colour, -d as pairs of address and value. Self-test: vm_selftest.c. */
+/* ethtool on a representor: -i, -S by queue and colour, -d as pairs of address and value.
+ * Self-test: vm_selftest.c.
+ */
 #include <linux/ethtool.h>
 #include <linux/slab.h>
 
@@ -7,7 +9,7 @@
 #include "vm_regs.h"
 #include "vm_selftest.h"
 
-#define LANE_WORDS 64u /* registers in front of the shadow record */
+#define LANE_WORDS 64u /* registers at addresses below the shadow record */
 
 static const char *const colours[VM_COLOURS] = { "green", "yellow", "red" };
 
@@ -36,7 +38,7 @@ static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 		 VM_GET(VM_REG_VERSION_MINOR, version));
 }
 
-/* What inputs have lost is the lane's: egress 0 tells it, so that sums over netdevs count it once. */
+/* Lost frames belong to the lane. Only egress 0 shows them, so that a sum over netdevs is right. */
 static u32 inputs_of(const struct vm_repr *repr)
 {
 	return repr->lane.egress ? 0 : repr->lane.has.inputs;
@@ -61,7 +63,7 @@ __printf(2, 3) static void put(u8 **at, const char *format, ...)
 	*at += ETH_GSTRING_LEN;
 }
 
-/* "q1023.yellow.ce_written.packets" has 31 characters: the longest there is. */
+/* "q1023.yellow.ce_written.packets" has 31 characters, the most that ethtool allows. */
 static void queue_strings(u8 **at, u32 queue)
 {
 	u32 c, i;
@@ -110,7 +112,9 @@ static void queue_values(u64 *at, const struct vm_statistics *s)
 	*at++ = s->max_packets;
 }
 
-/* Each queue as of one clock. There is no way to report an error; what could not be read is 0, and a refusal tells why. */
+/* Each queue's counters are as of one cycle. ethtool takes no error here: counters that could not
+ * be read are 0, and the last refusal gives the reason.
+ */
 static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *at)
 {
 	struct vm_statistics *statistics = kmalloc(sizeof(*statistics), GFP_KERNEL);
@@ -158,7 +162,9 @@ static int dump_register(void *context, u32 address, u32 unused)
 	return error;
 }
 
-/* The lane's own registers, then the shadow record: the queue that was written last. The addresses are those that the library walks. */
+/* The lane's own registers, then the shadow record, which holds the queue that was written last.
+ * Its addresses come from vm_queue_visit().
+ */
 static int dump_all(struct vm_repr *repr, struct dump *dump)
 {
 	static const struct vm_queue_image nothing;

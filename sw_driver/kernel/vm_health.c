@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* devlink health of a card. Reporter `card`: in error once its registers read all ones, and then for good. Reporter `refusal`: each setting
- * that was refused is an error that mends itself, as the lane runs on as before; `devlink health diagnose` shows the last one of each egress.
+/* devlink health of a card.
+ *
+ * Reporter `card`: in error from the time when the registers read all ones, until the driver is
+ * unbound.
+ * Reporter `refusal`: each refused setting is an error. It recovers at once, as the lane continues
+ * with the settings of before. `devlink health diagnose` shows the last refusal of each egress.
  */
 #include "vm_devlink.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The module: what it registers, in order, and in reverse when it goes. */
+/* The module: registers its interfaces in order, and removes them in reverse order. */
 #include <linux/module.h>
 
 #include "vm_core.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The representor: a netdev by which tc, ethtool and devlink name an egress of a lane. It carries no packets, and is dormant for that: the lane's
- * come and go by its own streams, and what the host sends here all the same is dropped and counted. Without carrier the card is gone.
+/* The representor: the netdev by which tc, ethtool and devlink name an egress of a lane.
+ *
+ * It carries no packets and therefore is dormant; the lane's packets use its own streams. Packets
+ * that the host sends to the netdev are dropped and counted. If the card is gone, the carrier is
+ * off.
  */
 #include <linux/etherdevice.h>
 
@@ -13,7 +16,7 @@ static netdev_tx_t vm_netdev_xmit(struct sk_buff *skb, struct net_device *netdev
 	return NETDEV_TX_OK;
 }
 
-/* With offload switched off the kernel would no longer tell the driver that a qdisc goes. */
+/* Keeps offload on while qdiscs are offloaded: else the kernel does not report their removal. */
 static int vm_netdev_set_features(struct net_device *netdev, netdev_features_t features)
 {
 	struct vm_repr *repr = netdev_priv(netdev);
@@ -97,7 +100,7 @@ struct vm_repr *vm_netdev_alloc(struct vm_card *card, struct vm_engine *engine)
 	netdev->features = NETIF_F_HW_TC;
 	eth_hw_addr_random(netdev);
 	netif_carrier_off(netdev);
-	netif_dormant_on(netdev); /* or IPv6 would send, and a qdisc count what no lane has seen */
+	netif_dormant_on(netdev); /* else IPv6 sends, and qdiscs count what no lane has seen */
 	return repr;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The generic netlink family `vermilion`: its commands, and the message to the group `monitor` when a queue has changed.
+/* The generic netlink family `vermilion`: its commands, and the message to the group `monitor` when
+ * a queue has changed.
  *
- * The core of generic netlink checks the policies strictly and runs one command at a time. Commands that change something need
- * CAP_NET_ADMIN over the network namespace that the lane's netdev is in, as tc does.
+ * The core of generic netlink checks the policies strictly and runs one command at a time. Commands
+ * that change something need CAP_NET_ADMIN over the network namespace of the lane's netdev, as tc
+ * does.
  */
 #include <linux/module.h>
 #include "vm_netlink.h"

@@ -52,7 +52,7 @@ static int range(struct netlink_ext_ack *extack, const char *field, u32 value, u
 	return -ERANGE;
 }
 
-/* One entry over those in `classes`; `seen` has a bit for each DSCP that has come. */
+/* Writes one entry to `classes`. `seen` has a bit for each DSCP that the message has given. */
 static int take(struct nlattr *entry, const struct vm_repr *repr, struct vm_class classes[VM_DSCPS],
 		unsigned long *seen, struct netlink_ext_ack *extack)
 {
@@ -119,7 +119,7 @@ int vm_nl_class_set(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	rtnl_lock(); /* between reading and writing the table tc must not change it */
+	rtnl_lock(); /* tc must not change the table between read and write */
 	error = change(repr, info);
 	rtnl_unlock();
 	vm_repr_put(repr);

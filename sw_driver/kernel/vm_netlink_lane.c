@@ -70,7 +70,7 @@ static bool put_way(struct sk_buff *skb, const struct vm_repr *repr)
 	return !nla_put_string(skb, VERMILION_A_LANE_WAY, way);
 }
 
-/* What the driver knows without asking the lane. */
+/* The values that the driver knows without a register access. */
 static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 {
 	char device[64], name[IFNAMSIZ];
@@ -111,7 +111,7 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	return error ? error : put_lost(skb, repr, why);
 }
 
-/* In a dump a lane that does not answer comes without what it has lost, and does not keep the others from coming. */
+/* A dump continues over a lane that does not answer. The reply then lacks the lost frames. */
 static int fill_of_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
 	int error = put_known(skb, repr);
@@ -138,7 +138,7 @@ int vm_nl_lane_get(struct sk_buff *skb, struct genl_info *info)
 	return error;
 }
 
-/* The lane with the lowest ifindex above `after`, for vm_repr_put(), or NULL. */
+/* The lane with the lowest ifindex above `after`, or NULL; vm_repr_put() releases it. */
 static struct vm_repr *next(struct net *net, int after)
 {
 	struct net_device *netdev, *lowest = NULL;
@@ -181,7 +181,7 @@ static bool option_is_legal(struct netlink_ext_ack *extack, const char *name, u3
 	return false;
 }
 
-/* The option's types, those not given as they are. Under RTNL. */
+/* Sets the TTL option's types; a type that is not given stays. RTNL is held. */
 static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
 {
 	const struct nlattr *given[] = { info->attrs[VERMILION_A_LANE_OPTION_IP4],
@@ -220,11 +220,11 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 	if (queues)
 		port.queues = nla_get_u32(queues);
 	else if (!port.rate)
-		port.queues = 0; /* given back: all of them, as at the start */
+		port.queues = 0; /* no shaper any more: all queues, as at the start */
 	return vm_repr_set_port(repr, &port, VM_OWNER_NETLINK, why);
 }
 
-/* The pool as it is, over it what the message names; whether it names any of it. Under RTNL. */
+/* The present pool with the values of the message; true if the message has any. RTNL is held. */
 static bool take_pool(struct vm_repr *repr, struct genl_info *info, struct vm_pool *pool)
 {
 	const struct nlattr *size = info->attrs[VERMILION_A_LANE_POOL_BYTES];
@@ -238,7 +238,7 @@ static bool take_pool(struct vm_repr *repr, struct genl_info *info, struct vm_po
 	return size || reserve || cap;
 }
 
-/* What can be refused comes first; behind it only the card itself can fail. */
+/* Checks first everything that can be refused. After that only the card itself can fail. */
 static int change(struct vm_repr *repr, struct genl_info *info)
 {
 	struct nlattr **attributes = info->attrs;
@@ -276,7 +276,7 @@ int vm_nl_lane_set(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	rtnl_lock(); /* between reading and writing the port's shaper tc must not change it */
+	rtnl_lock(); /* tc must not change the port's shaper between read and write */
 	error = change(repr, info);
 	rtnl_unlock();
 	vm_repr_put(repr);

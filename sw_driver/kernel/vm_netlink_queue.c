@@ -8,7 +8,7 @@ struct room {
 	u32 *at, *end;
 };
 
-/* Settings and what they come to: too much for the stack. */
+/* Settings and their register image: too large for the stack. */
 struct queue {
 	struct vm_queue settings;
 	struct vm_queue_image words;
@@ -31,7 +31,7 @@ static int count(void *context, u32 address, u32 value)
 	return 0;
 }
 
-/* The words that these settings give, as the driver has written them. */
+/* The register image of these settings, as the driver has written it. */
 static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct vm_queue *settings,
 			 struct vm_queue_image *words)
 {
@@ -95,7 +95,7 @@ int vm_nl_queue_dump(struct sk_buff *skb, struct netlink_callback *cb)
 				 VERMILION_A_QUEUE_QUEUE);
 }
 
-/* Present settings or defaults, over them what the message names, and all of that to the lane. */
+/* Takes the present settings or the defaults, applies the message, and writes all to the lane. */
 static int change(struct vm_repr *repr, u32 queue, struct genl_info *info, struct vm_queue *settings)
 {
 	struct vm_why why = {};
@@ -127,7 +127,7 @@ int vm_nl_queue_set(struct sk_buff *skb, struct genl_info *info)
 	if (!settings) {
 		error = -ENOMEM;
 	} else if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack)) {
-		rtnl_lock(); /* between reading and writing the settings tc must not change them */
+		rtnl_lock(); /* tc must not change the settings between read and write */
 		error = change(repr, queue, info, settings);
 		rtnl_unlock();
 	}
@@ -146,7 +146,7 @@ int vm_nl_queue_reset(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
 	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack)) {
-		rtnl_lock(); /* or tc, between reading and writing the settings, would write back what goes here */
+		rtnl_lock(); /* else tc, between read and write, could write old settings back */
 		error = vm_repr_reset_queue(repr, queue, VM_OWNER_NETLINK, &why);
 		rtnl_unlock();
 	}

@@ -9,9 +9,11 @@
 #define REPLY_ROOM 8000u
 #define SENTENCES 64u
 
-/* extack's own room holds 79 characters, and in 6.1 it has none. What does not fit stands in a place of ours until it is sent, as the
- * command returns. It would be overwritten by 64 others that are refused meanwhile, so that is for administrators of the machine
- * alone; of others, who may ask for everything and, in a namespace of their own, try to set it, each hears the same.
+/* extack has a buffer for 79 characters, and none in 6.1. A longer sentence is kept in `texts`
+ * until the kernel sends it, when the command returns. 64 further refusals in that time would
+ * overwrite it. So only administrators of the machine get such a sentence. All others get a
+ * constant text, as they can cause refusals, too: by any get, and by a set in a network namespace
+ * of their own.
  */
 void vm_nl_say(struct netlink_ext_ack *extack, const char *format, ...)
 {
@@ -56,7 +58,7 @@ bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *mis
 	return true;
 }
 
-/* A lane by the attribute of a request whose header is `header`. */
+/* Finds the lane that an attribute of the request names; `header` is the request's header. */
 static struct vm_repr *find(struct net *net, const struct nlmsghdr *header, struct nlattr *const *attributes,
 			    u32 ifindex, u32 repeated, struct netlink_ext_ack *extack)
 {
@@ -140,6 +142,6 @@ int vm_nl_dump_queues(struct sk_buff *skb, struct netlink_callback *cb, u8 comma
 			break;
 	}
 	vm_repr_put(repr);
-	/* What has no room waits for the next buffer; one that has no room in an empty one never will have. */
+	/* A reply that does not fit goes into the next buffer. It fails in an empty buffer. */
 	return error == -EMSGSIZE && skb->len ? skb->len : error ?: skb->len;
 }

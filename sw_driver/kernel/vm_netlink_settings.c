@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Settings from a netlink message and into one, by the table that the specification gives. */
+/* Reads settings from a netlink message and writes them into one, by the generated table. */
 #include "vm_netlink.h"
 
 int vm_nl_once(struct nlattr *head, int length, u32 repeated, struct netlink_ext_ack *extack)
@@ -111,7 +111,7 @@ static int put_number(struct sk_buff *skb, u32 attribute, const struct vm_number
 	if (!nest || nla_put_u64_64bit(skb, VERMILION_A_NUMBER_NUM, number->num, VERMILION_A_NUMBER_PAD) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_NUMBER_DEN, number->den ?: 1, VERMILION_A_NUMBER_PAD) ||
 	    nla_put_u32(skb, VERMILION_A_NUMBER_TENS, number->tens))
-		return -EMSGSIZE; /* whoever began the message cancels it whole */
+		return -EMSGSIZE; /* the function that began the message cancels it */
 	nla_nest_end(skb, nest);
 	return 0;
 }

@@ -5,14 +5,18 @@
 
 #include "vm_core.h"
 
-/* Numbers for experiments (docs/device.md); others use them too, so the subsystem is compared as well. */
+/* Ids for experiments (docs/device.md). As other devices use them, too, the driver also compares
+ * the subsystem.
+ */
 #define VENDOR 0x1af4
 #define DEVICE 0x10f5
 #define SUBDEVICE 0x564d
 #define BAR_REGISTERS 0
 #define BAR_BYTES_MAX (1u << 24) /* a lane's address space */
 
-/* A lane raises none. Those of the card's test register (docs/device.md) are counted in /proc/interrupts, which shows that they come. */
+/* A lane raises no interrupts. Those of the card's test register (docs/device.md) appear in
+ * /proc/interrupts, which proves that interrupts arrive.
+ */
 static irqreturn_t interrupt(int irq, void *data)
 {
 	return IRQ_HANDLED;
@@ -27,7 +31,7 @@ static void set_up_interrupt(struct pci_dev *pdev, struct vm_card *card)
 		pci_free_irq_vectors(pdev);
 		return;
 	}
-	pci_set_master(pdev); /* MSI-X are writes of the card's */
+	pci_set_master(pdev); /* an MSI-X interrupt is a write by the card */
 }
 
 static void clear_interrupt(struct pci_dev *pdev, struct vm_card *card)

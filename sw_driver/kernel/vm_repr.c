@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* A lane's queues: reads, replaces and gives back their settings, and reports errors. */
+/* A lane's queues: reads, replaces and resets their settings, and reports errors. */
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -58,7 +58,7 @@ int vm_repr_begin(struct vm_repr *repr, struct vm_why *why)
 	return -EBUSY;
 }
 
-/* The sentence of an error; a card that is gone is marked so. */
+/* Writes the sentence of an error and returns its errno. Marks a card as gone if it is. */
 static int explain(struct vm_repr *repr, int error, struct vm_why *why)
 {
 	if (error == VM_ERROR_GONE)
@@ -78,7 +78,7 @@ int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why)
 	return error;
 }
 
-/* Written alike: 1/2 and 2/4 differ. A den of 0 counts as 1, and netlink tells it so. */
+/* Compares the form, not the value: 1/2 and 2/4 differ. A den of 0 counts as 1, as in netlink. */
 static bool same_number(const struct vm_number *a, const struct vm_number *b)
 {
 	return a->num == b->num && (a->den ?: 1) == (b->den ?: 1) && a->tens == b->tens;
@@ -128,7 +128,7 @@ struct vm_port vm_repr_port_locked(const struct vm_repr *repr)
 	return port;
 }
 
-/* The shaper itself: rate 0 where there is none. */
+/* Writes the shaper itself: its rate stays 0 if there is none. */
 static int write_port(struct vm_repr *repr)
 {
 	struct vm_port port = vm_repr_port_locked(repr);
@@ -145,7 +145,9 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
 	return vm_lane_write_queue(&repr->lane, queue, &repr->words);
 }
 
-/* A commit that did not end in time may still come; then the old settings follow it. Where that is not sure, the watch writes all. */
+/* Writes the old settings again. A commit that timed out may still happen; the write waits for it.
+ * After a timeout, or if the write fails, the watch writes all settings again.
+ */
 static void roll_back(struct vm_repr *repr, u32 queue, int error)
 {
 	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS || error == VM_ERROR_POOL)
@@ -154,7 +156,9 @@ static void roll_back(struct vm_repr *repr, u32 queue, int error)
 		repr->stale = true;
 }
 
-/* Departures step averages where some queue asks for it: switched on before the first such queue, off after the last. */
+/* Averages step on departures if some queue asks for it. The switch goes on before the first such
+ * queue is written, and off after the last one.
+ */
 static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner owner)
 {
 	struct vm_queue_slot *slot = &repr->slots[queue];
@@ -174,7 +178,7 @@ static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue 
 	slot->settings = *settings;
 	slot->owner = owner;
 	if (!departing && repr->departing && vm_lane_write_switches(&repr->lane, false))
-		repr->stale = true; /* no queue asks for steps: what runs is what was asked for */
+		repr->stale = true; /* no error: the queue runs as requested, no queue steps */
 	repr->departing = departing;
 	vm_netlink_changed(repr, queue);
 	return VM_OK;
@@ -198,7 +202,7 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 	vm_why_set(why, "%s", "");
 	if (queue >= repr->lane.has.queues)
 		return no_queue(repr, queue, why);
-	mutex_lock(&repr->engine->lock); /* the software copy is there even where the card is not */
+	mutex_lock(&repr->engine->lock); /* the software copy exists even if the card is gone */
 	*settings = repr->slots[queue].settings;
 	if (owner)
 		*owner = repr->slots[queue].owner;
@@ -206,7 +210,7 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 	return 0;
 }
 
-/* Whose the queue will be; -EBUSY where it may not be changed so. */
+/* Determines the queue's owner after the change; -EBUSY if the other owner forbids the change. */
 static int new_owner(const struct vm_queue_slot *slot, u32 queue, const struct vm_queue *settings, enum vm_owner by,
 		     enum vm_owner *owner, struct vm_why *why)
 {
@@ -258,7 +262,10 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 	return vm_repr_end(repr, replace_queue(repr, queue, settings, owner), why);
 }
 
-/* What is left of a queue may need what goes: without a limit there is no window of victims, for one. */
+/* After a reset by one interface, settings that stay may need others that are gone: for example, a
+ * window of victims needs a limit. Then the window is removed. If the rest is still not legal, all
+ * settings get their defaults.
+ */
 static void make_legal(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
 {
 	const struct vm_port port = vm_repr_port_locked(repr);
@@ -304,7 +311,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 	return vm_repr_end(repr, replace_queue(repr, queue, &settings, owner), why);
 }
 
-/* The rate of a build with this data width at 250 MHz: the Ethernet rate below it. */
+/* The Ethernet rate next below what a build with this data width moves at 250 MHz. */
 static u64 line_rate_of(u32 data_bits)
 {
 	if (data_bits < 128)
@@ -342,7 +349,7 @@ int vm_repr_write_settings_locked(struct vm_repr *repr)
 	return error;
 }
 
-/* Seeds belong to the lane, and seeding empties its flow table: once for all egresses. */
+/* Seeds belong to the lane, and seeding empties its flow table. So only egress 0 seeds. */
 int vm_repr_write_all_locked(struct vm_repr *repr)
 {
 	const int error = vm_repr_write_settings_locked(repr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* What a lane has once: class table, port, statistics, random sources, single registers; and its last refusal. */
+/* Class table, port, statistics, random sources, single registers, watch and last refusal. */
 #include "vm_core.h"
 #include "vm_regs.h"
 

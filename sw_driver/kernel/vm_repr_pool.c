@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The pool of cells: its size, which is the lane's, and an egress's reserve and cap in it. And the flush, which empties queues.
+/* The pool of cells: the lane's size, and the reserve and cap of an egress. And the flush, which
+ * empties queues.
  *
- * Rules and registers: docs/configuration.md, "Pool". Sizes are kept in bytes as they were given; the lane has whole cells.
+ * Rules and registers: docs/configuration.md, "Pool". The software copies keep sizes in bytes as
+ * the user gave them; the lane has whole cells.
  */
 #include "vm_core.h"
 #include "vm_regs.h"
@@ -36,7 +38,7 @@ u32 vm_engine_reserves_locked(const struct vm_engine *engine, const struct vm_re
 	return cells;
 }
 
-/* The reserves of all egresses have room in the pool, and a cap in no way contradicts its reserve. */
+/* The reserves of all egresses must fit into the pool, and a cap must not be below its reserve. */
 static int check_share(const struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why)
 {
 	const u32 others = vm_engine_reserves_locked(repr->engine, repr), cells = vm_pool_cells(pool->size);

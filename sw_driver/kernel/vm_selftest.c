@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The self-test. Every test works on the registers under the lane's lock, and what it expects it works out anew. */
+/* The self-test. Each test holds the lane's lock and computes the expected values again. */
 #include <linux/slab.h>
 
 #include "vm_core.h"
@@ -12,7 +12,7 @@
 static int identity(struct vm_repr *repr, void *unused)
 {
 	const struct vm_capabilities *has = &repr->lane.has;
-	const u32 egresses = repr->engine->egresses; /* a lane counts the queues of all */
+	const u32 egresses = repr->engine->egresses; /* the register counts queues of all */
 	const struct {
 		u32 address, value;
 	} all[] = {
@@ -67,7 +67,9 @@ static int read_word(void *context, u32 address, u32 value)
 	return VM_ERROR_READBACK;
 }
 
-/* The shadow record is nobody's until a commit, and every write of a queue begins with all of it. */
+/* The test may write the shadow record: no queue uses it before a commit, and every write of a
+ * queue writes all of it first.
+ */
 static int shadow(struct vm_repr *repr, void *context)
 {
 	const struct vm_port port = vm_repr_port_locked(repr);
@@ -118,7 +120,7 @@ static int conservation(struct vm_repr *repr, void *context)
 			out += s->count[c][VM_SENT].packets + s->count[c][VM_EVICTED].packets +
 			       s->count[c][VM_FLUSHED].packets;
 		}
-		/* A clear while packets stood in the queue leaves them out of enqueued: then more has gone than came. */
+		/* A clear removes queued packets from `in`, so it may be less than `out`. */
 		if (in > out + s->backlog_packets) {
 			repr->lane.at = VM_REG_WINDOW_BACKLOG_PACKETS;
 			return VM_ERROR_READBACK;

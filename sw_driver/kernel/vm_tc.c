@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* ndo_setup_tc: what the kernel says about its qdiscs, taken apart. Rules: vm_tc.h. */
+/* ndo_setup_tc: decodes the kernel's requests about qdiscs. Rules: vm_tc.h. */
 #include <linux/rtnetlink.h>
 #include <net/red.h>
 
@@ -52,8 +52,8 @@ static struct vm_tc_qdisc *new_qdisc(enum vm_tc_kind kind, u32 handle, u32 paren
 	return qdisc;
 }
 
-/* Only the qdisc that the tree has: one that was replaced, or refused, says goodbye too. Its counters go with it, and gred has
- * freed its DPs by now.
+/* Removes the qdisc if the tree has it. The kernel also reports the end of a qdisc that was
+ * replaced or refused. The kernel frees its counters, and gred has already freed its DPs.
  */
 static int destroy(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 {
@@ -185,7 +185,7 @@ static int setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
 	}
 }
 
-/* A root that the tree does not have has come, or none: what is left of the tree means nothing any more. */
+/* The kernel has a new root that is not in the tree, or no root: removes the old tree. */
 static int setup_root(struct vm_repr *repr, struct tc_root_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *root = vm_tc_child(repr, TC_H_ROOT);

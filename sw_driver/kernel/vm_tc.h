@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Offloaded qdiscs. What tc has said is kept as a tree; what a queue, the class table and the port are is worked out from the whole
- * tree (vm_tc_settings.c), so that the order in which qdiscs come and go does not matter. All of it is guarded by RTNL.
+/* Offloaded qdiscs. The driver keeps the qdiscs as a tree. It computes the settings of queues,
+ * class table and port from the whole tree (vm_tc_settings.c). So the order in which qdiscs are
+ * added and removed does not matter. RTNL guards the tree.
  *
- *   place of a qdisc                      what it means
- *   root, or under a tbf at the root      red, gred: queue 0, and all packets go there; prio, ets: band b is queue b; tbf: the port's shaper
- *   under band b of prio or ets           red, gred: queue b; tbf: its shaper
+ *   place of a qdisc                   what it means
+ *   root, or under a tbf at the root   red, gred: queue 0, and all packets go there
+ *                                      prio, ets: band b is queue b
+ *                                      tbf: the port's shaper
+ *   under band b of prio or ets        red, gred: queue b
+ *                                      tbf: shaper of queue b
  *
- * Packets find their band by their DSCP: priority DSCP / 8, then the qdisc's priomap. Packets find their DP of gred by their drop
- * precedence: AFx1 to AFx3 are DP 0 to 2, all else is the default DP. A DP is a colour of the queue.
+ * A packet's DSCP selects its band: its priority is DSCP / 8, and the qdisc's priomap gives the
+ * band. Its drop precedence selects the DP of gred: AFx1 to AFx3 are DP 0 to 2, all else is the
+ * default DP. A DP is a colour of the queue.
  */
 #ifndef VM_TC_H
 #define VM_TC_H
@@ -19,29 +24,31 @@
 
 enum vm_tc_kind { VM_TC_RED, VM_TC_GRED, VM_TC_PRIO, VM_TC_ETS, VM_TC_TBF };
 
-/* What a qdisc of one colour, or of all, has counted. */
+/* Counters of a qdisc, for one colour or for all. */
 struct vm_tc_counts {
 	u64 packets, bytes; /* sent */
 	u64 prob_drop, forced_drop, prob_mark;
-	u64 pdrop; /* at the limit, and for want of buffer */
+	u64 pdrop; /* at the limit, or no buffer */
 };
 
 /**
  * struct vm_tc_qdisc - an offloaded qdisc
  * @list: in vm_tc.qdiscs, parents before children
- * @kind: what it is
+ * @kind: its kind
  * @handle: its own
- * @parent: class that it hangs on, or TC_H_ROOT
- * @whole: of the whole lane: at the root, or under a tbf that is
- * @queue: its queue; the first one where it has several
- * @queues: how many
- * @bands: prio, ets: strict ones have quantum 0
- * @qstats: the kernel's, where reported backlog has to be taken back; NULL where not
- * @epoch: vm_engine.epoch that the counts are of
+ * @parent: the class that it is attached to, or TC_H_ROOT
+ * @whole: it is for the whole lane: at the root, or under a tbf at the root
+ * @queue: its queue, or the first of several
+ * @queues: number of queues
+ * @bands: prio, ets: strict bands have quantum 0
+ * @qstats: the kernel's counters, from which the driver has to subtract the reported backlog when
+ *	the qdisc goes; NULL: it must not
+ * @epoch: vm_engine.epoch of the counters
  * @told: counters as of the last STATS, for each colour of gred, else in [0]
- * @told_more: the same of the last XSTATS
- * @backlog: bytes reported and not yet taken back by the driver or the kernel, in the same way
- * @qlen: packets
+ * @told_more: counters as of the last XSTATS, in the same way
+ * @backlog: bytes that were reported and not yet subtracted by the driver or the kernel, in the
+ *	same way
+ * @qlen: packets, in the same way
  */
 struct vm_tc_qdisc {
 	struct list_head list;
@@ -70,41 +77,46 @@ struct vm_tc_qdisc {
 
 struct vm_tc {
 	struct list_head qdiscs;
-	struct vm_statistics snapshot; /* room for one, as for the next two: too large for the stack */
+	/* buffers, too large for the stack */
+	struct vm_statistics snapshot;
 	struct vm_queue settings, wanted;
 };
 
 /* vm_tc_tree.c */
 struct vm_tc_qdisc *vm_tc_find(struct vm_repr *repr, u32 handle);
 struct vm_tc_qdisc *vm_tc_child(struct vm_repr *repr, u32 parent);
-/* The leaf (red, gred) or shaper (tbf) of a queue; prio or ets of the lane. NULL where there is none. */
+/* The leaf (red, gred) or shaper (tbf) of a queue; the lane's prio or ets. NULL: there is none. */
 struct vm_tc_qdisc *vm_tc_leaf(struct vm_repr *repr, u32 queue);
 struct vm_tc_qdisc *vm_tc_shaper(struct vm_repr *repr, u32 queue);
 struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr);
-/* Puts a qdisc with new parameters into the tree and programs the lane; the one with this handle, or at this place, makes room
- * for it. After an error there is none at this place.
+/* Inserts a qdisc with new parameters into the tree and programs the lane. It replaces the qdisc
+ * with this handle, or at this place. After an error there is no qdisc at this place.
  */
 int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
-/* Takes a qdisc and all below it out of the tree, and programs the lane. */
+/* Removes a qdisc and all below it from the tree, and programs the lane. */
 void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 /* The child of a class has been replaced. */
 int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle);
 
 /* vm_tc_settings.c */
 int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why);
-/* Programs queues @first to @first + @count - 1, class table and port as the tree says. What one of them is refused does not keep
- * it from the others; the first error comes back.
+/* Programs queues @first to @first + @count - 1, class table and port by the tree. A refusal of one
+ * does not stop the others, a failing card does. Returns the first error.
  */
 int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why);
 
-/* vm_tc_statistics.c: all give 0, or -EOPNOTSUPP where the card does not answer: then tc must not say "offloaded". */
+/* vm_tc_statistics.c: the last three return 0, or -EOPNOTSUPP if the card does not answer: then tc
+ * must not show "offloaded". The first returns 0 or an errno and a sentence.
+ */
 int vm_tc_begin_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why);
 int vm_tc_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_qopt_offload_stats *out);
 int vm_tc_red_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct red_stats *out);
 int vm_tc_gred_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_gred_qopt_offload_stats *out);
-/* The kernel has emptied the qdisc, and taken what it had been told to stand there out of all qdiscs above it. */
+/* Call after the kernel has purged the qdisc, which subtracts the reported backlog from all its
+ * ancestors. This does the same for the driver's copies.
+ */
 void vm_tc_purged(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc);
-/* Takes the reported backlog back from the kernel's counters. */
+/* Subtracts the reported backlog from the kernel's counters. */
 void vm_tc_unreport(struct vm_tc_qdisc *qdisc);
 
 #endif

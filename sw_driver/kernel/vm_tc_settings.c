@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* From the tree of qdiscs to settings of queues, class table and port. All comes out of the tree as it is, so a change of one qdisc
- * leaves what the others have said.
+/* Computes the settings of queues, class table and port from the tree of qdiscs. It always reads
+ * the whole tree, so a change of one qdisc keeps the settings of the others.
  *
- * What Linux does over a curve's end, and how it is said to the lane:
- *   neither                 forced drop                                red
- *   ecn                     ECN-capable packets are marked there too   red with its end at the top: p is 1 from max on, nothing is forced
- *   ecn harddrop            all are dropped                            red, which marks below its end alone
- *   ecn nodrop              early, only ECN-capable packets pay        no curve of drops; red as the curve of marks
- *   ecn nodrop harddrop     the same, and all are dropped from max on  red with p = 0 as the curve of drops; red as that of marks
+ * Flags of a red or a DP, what Linux does above its max, and the curves that the lane gets:
+ *   none
+ *	Linux: drops all packets (forced)
+ *	lane: red as the drop curve, with its end at max
+ *   ecn
+ *	Linux: marks ECN-capable packets above max, too, and drops the others
+ *	lane: red as the drop curve, with its end at the top: p is 1 from max on, nothing is forced
+ *   ecn harddrop
+ *	Linux: drops all packets
+ *	lane: red as the drop curve, with its end at max: it marks only below its end
+ *   ecn nodrop
+ *	Linux: marks ECN-capable packets, drops no packet early, at any average
+ *	lane: red as the mark curve, no drop curve
+ *   ecn nodrop harddrop
+ *	Linux: the same below max, drops all packets above it
+ *	lane: red as the mark curve; red with p = 0 as the drop curve
  */
 #include "vm_tc.h"
 #include "vm_units.h"
 
 #define STRICT_LEVELS 8
-#define LOWEST_DSCP_BITS 3 /* drop precedence and a bit that is 0 in assured forwarding; the class is above */
+#define LOWEST_DSCP_BITS 3 /* below the class: drop precedence, and a bit that is 0 in AF */
 
-/* Of a red: tc's probability is a fraction of 2^32. */
+/* The curves of a red or a DP. tc's probability is a fraction of 2^32. */
 static void set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probability, bool ecn, bool harddrop,
 		       bool nodrop)
 {
@@ -45,8 +55,9 @@ static void apply_red(struct vm_queue *settings, const struct tc_red_qopt_offloa
 			   red->is_nodrop);
 }
 
-/* A DP is a colour. Averages: with grio those of RIO-C (a DP counts the better ones too), of equal prio WRED's (all count all),
- * else each DP its own. Limits are the lane's for a queue, not for a DP: together as much as the DPs may have.
+/* A DP is a colour. Averages: RIO-C's with grio (a DP also counts the DPs of lower number), WRED's
+ * if all DPs have the same prio (one average of all), else each DP counts itself. The lane has a
+ * limit for a queue, not for a colour: the sum of the DPs' limits, or for WRED their common limit.
  */
 static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offload_params *gred)
 {
@@ -148,7 +159,7 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 	}
 }
 
-/* A queue as the tree wants it; false where the tree says nothing of it. */
+/* Applies the tree to a queue's settings; false: the tree has no qdisc for this queue. */
 static bool apply(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
 {
 	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr), *leaf = vm_tc_leaf(repr, queue);
@@ -184,7 +195,7 @@ static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
 	return vm_repr_set_queue(repr, queue, settings, VM_OWNER_TC, why);
 }
 
-/* AFxy is DSCP 8 x + 2 y, x 1 to 4, y 1 to 3: drop precedence y. */
+/* AFxy is DSCP 8 x + 2 y, x 1 to 4; y, 1 to 3, is the drop precedence. */
 static u32 dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
 {
 	const u32 class = dscp >> LOWEST_DSCP_BITS, low = dscp & (BIT(LOWEST_DSCP_BITS) - 1);
@@ -205,7 +216,7 @@ static void class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, 
 	entry->colour = leaf && leaf->kind == VM_TC_GRED ? dp_of(&leaf->gred, dscp) : 0;
 }
 
-/* Where nothing says which queue packets go to, such as a tbf alone, the class table is nobody's. */
+/* If no qdisc assigns packets to queues, as with a tbf alone, tc does not own the class table. */
 static int program_classes(struct vm_repr *repr, struct vm_why *why)
 {
 	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr);
@@ -236,7 +247,7 @@ static int program_port(struct vm_repr *repr, struct vm_why *why)
 	return vm_repr_set_port(repr, &port, VM_OWNER_TC, why);
 }
 
-/* Each access to a card that fails may take its time, and none brings anything. */
+/* Stop at a failing card: further accesses are useless, and each may take until its timeout. */
 static bool may_go_on(int error)
 {
 	return error != -ENODEV && error != -ETIMEDOUT && error != -EIO;

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Counters for the kernel, which wants what was added since it last asked. Its names and the lane's (docs/registers.md, "window"):
+/* Counters for the kernel. The driver reports what was added since the last request.
  *
- *   packets, bytes   sent              prob_drop    early                      drops        prob_drop + forced_drop + pdrop
- *   backlog, qlen    what is queued    forced_drop  forced                     overlimits   prob_drop + forced_drop + prob_mark
- *                                      prob_mark    ce_chosen                  forced_mark  0: the lane's marks are one sort
- *                                      pdrop        tail + nobuf
+ *   the kernel's     the lane's (docs/registers.md, "window")
+ *   packets, bytes   sent
+ *   backlog, qlen    what is queued
+ *   prob_drop        early
+ *   forced_drop      forced
+ *   prob_mark        ce_chosen
+ *   forced_mark      0: the lane has one kind of marks
+ *   pdrop            tail + nobuf
+ *   drops            prob_drop + forced_drop + pdrop
+ *   overlimits       prob_drop + forced_drop + prob_mark
  *
- * Frames that came with an error, that a marker's policer dropped, that paid for another's early drop (evicted), or that
- * were discarded by a flush (flushed) are none of a qdisc's: ethtool -S has them.
+ * No qdisc counts frames that arrive with an error, and policed, evicted or flushed packets.
+ * ethtool -S has them.
  *
- * A qdisc counts what stands in its queues, and so does each one above it, as in the kernel.
+ * A qdisc counts the backlog of its queues, and so does each qdisc above it, as in the kernel.
  */
 #include <net/red.h>
 
 #include "vm_tc.h"
 
-/* One queue's counters of a colour. */
+/* Adds one queue's counters of a colour. */
 static void add(struct vm_tc_counts *now, const struct vm_count *count)
 {
 	now->packets += count[VM_SENT].packets;
@@ -31,8 +37,8 @@ struct reading {
 	u32 backlog[VM_COLOURS], qlen[VM_COLOURS];
 };
 
-/* What stands in a queue the lane tells for all of it. Of a colour it is what came and has not gone; behind a clear, which leaves
- * packets where they are, more may have gone than came.
+/* Backlog of a colour: enqueued less sent and lost, as the lane counts backlog for the whole queue
+ * only. A clear leaves packets queued, so afterwards more may have been sent than were enqueued.
  */
 static u32 standing(u64 came, u64 sent, u64 lost)
 {
@@ -58,7 +64,7 @@ static void add_backlog(struct reading *reading, bool apart, const struct vm_sta
 	}
 }
 
-/* All queues of a qdisc: a tbf at the root has those of the qdisc below it. */
+/* All queues of a qdisc. A tbf at the root has those of the prio or ets below it. */
 static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 *first, u32 *count)
 {
 	const struct vm_tc_qdisc *scheduler = qdisc->kind == VM_TC_TBF && qdisc->whole ? vm_tc_scheduler(repr) : NULL;
@@ -67,8 +73,9 @@ static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32
 	*count = scheduler ? scheduler->queues : qdisc->queues;
 }
 
-/* Reads all of a qdisc's queues; gred's colours apart, else all in [0]. Counters that began anew begin anew here too, and where they do
- * so between two queues, all are read again.
+/* Reads all queues of a qdisc: each colour of gred by itself, else the sum of all in [0]. If the
+ * lane's counters were cleared, the reported counters start from 0, too. If they were cleared
+ * between two queues, all queues are read again.
  */
 static int read_counters(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct reading *reading, struct vm_why *why)
 {
@@ -123,7 +130,7 @@ static int failed(struct vm_repr *repr, const struct vm_why *why)
 	return -EOPNOTSUPP;
 }
 
-/* Since the last time, for colour @c. */
+/* Reports what colour @c has counted since the last report. */
 static void tell(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c, struct gnet_stats_basic_sync *bstats,
 		 struct gnet_stats_queue *qstats)
 {
@@ -202,7 +209,7 @@ void vm_tc_purged(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc)
 	}
 	above = qdisc->parent == TC_H_ROOT ? NULL : vm_tc_find(repr, TC_H_MAJ(qdisc->parent));
 	while (above) {
-		above->backlog[0] -= backlog; /* of those that have classes, gred is none */
+		above->backlog[0] -= backlog; /* gred has no classes, so [0] holds all */
 		above->qlen[0] -= qlen;
 		above = above->parent == TC_H_ROOT ? NULL : vm_tc_find(repr, TC_H_MAJ(above->parent));
 	}

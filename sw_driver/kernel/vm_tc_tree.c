@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The tree of offloaded qdiscs: where each stands, and how they come and go. */
+/* The tree of offloaded qdiscs: finds the place of each, inserts and removes them. */
 #include "vm_tc.h"
 
 struct vm_tc_qdisc *vm_tc_find(struct vm_repr *repr, u32 handle)
@@ -52,7 +52,7 @@ struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr)
 	return NULL;
 }
 
-/* Where a qdisc stands: table in vm_tc.h. */
+/* Finds the queues of a qdisc by its place; table in vm_tc.h. */
 static bool place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why)
 {
 	const u32 minor = TC_H_MIN(qdisc->parent);
@@ -89,14 +89,14 @@ static bool place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why
 	return false;
 }
 
-/* Queues from the lowest to the highest that one of the two means. */
+/* Extends the range from @first to @end by the queues of @a. */
 static void span(const struct vm_tc_qdisc *a, u32 *first, u32 *end)
 {
 	*first = min(*first, a->queue);
 	*end = max(*end, a->queue + a->queues);
 }
 
-/* Takes a qdisc and those below it out, without programming. */
+/* Removes a qdisc and those below it, without programming the lane. */
 static void forget(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *below;
@@ -132,7 +132,7 @@ static int refuse(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, const struct 
 	return -EOPNOTSUPP;
 }
 
-/* A change keeps what was reported so far: the kernel's counters go on. */
+/* A change keeps the reported counters, as the kernel's counters continue. */
 static void inherit(struct vm_tc_qdisc *qdisc, const struct vm_tc_qdisc *before)
 {
 	qdisc->epoch = before->epoch;
@@ -142,7 +142,7 @@ static void inherit(struct vm_tc_qdisc *qdisc, const struct vm_tc_qdisc *before)
 	memcpy(qdisc->qlen, before->qlen, sizeof(qdisc->qlen));
 }
 
-/* Programs what a change has touched; a card that is gone has nothing to be given back. */
+/* Programs the queues of a change, and reports a refusal unless the card is gone. */
 static void settle(struct vm_repr *repr, u32 first, u32 end)
 {
 	struct vm_why why;
@@ -159,7 +159,9 @@ void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	settle(repr, first, end);
 }
 
-/* What the kernel has emptied it also frees: nothing is to be taken back from it, nor from what hangs on it. */
+/* The kernel frees a qdisc that it has purged, and those below it. So the driver must not subtract
+ * the reported backlog from their counters.
+ */
 static void disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 {
 	struct vm_tc_qdisc *below;
@@ -173,7 +175,7 @@ static void disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	}
 }
 
-/* ets empties the bands that go before it says that they do, prio behind that. */
+/* ets purges the bands that it removes before it reports the change; prio does so afterwards. */
 static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands)
 {
 	struct vm_tc_qdisc *there;
@@ -188,7 +190,7 @@ static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, 
 	}
 }
 
-/* Children of bands that there are no more. */
+/* Removes the children of bands that no longer exist. */
 static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 bands, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *there;
@@ -250,7 +252,7 @@ int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle)
 		disown(repr, there);
 		vm_tc_remove(repr, there);
 	}
-	/* red has one queue, and in the lane nothing can stand below it; its own fifo has no handle. */
+	/* red has one queue, and a lane can have no qdisc below it; its own fifo has no handle. */
 	if (parent->kind != VM_TC_RED || !child_handle)
 		return 0;
 	vm_why_set(&why, "a lane has no other qdisc under red");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Known answers of the conversion: part of `ethtool -t`, and with `make KUNIT=1` a KUnit suite too. */
+/* Known answers of the conversion: part of `ethtool -t`, with `make KUNIT=1` also a KUnit suite. */
 #include <linux/kernel.h>
 
 #include "vm_access.h"
@@ -18,7 +18,7 @@ static int compare(void *context, u32 address, u32 value)
 	return comparison->count++ >= VM_TEST_WORDS || *comparison->expected++ != value;
 }
 
-/* Whether all words are as they should be, and as many. */
+/* Compares all words of the image, and their number, with the known answer. */
 static bool is_right(const struct vm_test_vector *vector, struct vm_queue_image *words)
 {
 	struct comparison comparison = { vector->words, 0 };
