@@ -60,7 +60,7 @@ int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32
 		}
 		if (!next)
 			return VM_OK;
-		if (next <= offset) /* lists only go up, so that every one ends */
+		if (next <= offset) /* offsets must rise, so that every list ends */
 			return VM_ERROR_LIST;
 		offset = next;
 	}
@@ -84,7 +84,7 @@ void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value)
 	lane->bus->write(lane->bus->context, lane->block.offset + address, value);
 }
 
-/* Registers of before minor version 3 do not say, and read 0. */
+/* Lanes before minor version 3 do not have this register, which then reads 0: one egress. */
 static u32 egresses_of(const struct vm_capabilities *has)
 {
 	return has->egresses ? has->egresses : 1;
@@ -105,7 +105,7 @@ bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault)
 	if (!vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues") ||
 	    !vm_check_range(fault, "", "egresses", has->egresses, 0, VM_EGRESSES_MAX, "1 to 8"))
 		return false;
-	/* Each has as many queues as the others, and either all can be searched or none. */
+	/* All egresses have the same number of queues, and all queues can be searched or none. */
 	if (has->queues % egresses_of(has))
 		return vm_check_range(fault, "", "queues", has->queues, 0, 0, "a multiple of egresses");
 	return egresses_of(has) == 1 || !has->victims ||
@@ -163,7 +163,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 	return VM_OK;
 }
 
-/* Until none of these bits of `status` is set. */
+/* Polls until none of these bits of `status` is set. */
 static int wait_for(const struct vm_lane *lane, u32 pending, u32 *status)
 {
 	u32 polls = lane->bus->polls ? lane->bus->polls : VM_POLLS;
@@ -248,7 +248,7 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_i
 
 int vm_lane_write_switches(struct vm_lane *lane, bool departures)
 {
-	if (!departures && has_several(lane)) /* a queue of another egress may need it, and it does others no harm */
+	if (!departures && has_several(lane)) /* another egress may need it; it does no harm */
 		return VM_OK;
 	return write_sure(lane, VM_REG_CONTROL, VM_PUT(VM_REG_CONTROL_DEPARTURE_UPDATES, departures));
 }
@@ -280,7 +280,8 @@ int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port)
 	if (!error)
 		error = write_sure(lane, VM_REG_PORT_BURST_LOW, (u32)burst_ns);
 	if (!error)
-		error = write_sure(lane, VM_REG_PORT_BURST_HIGH, (u32)(burst_ns >> 32)); /* applies all three */
+		/* this write applies all three registers */
+		error = write_sure(lane, VM_REG_PORT_BURST_HIGH, (u32)(burst_ns >> 32));
 	return error;
 }
 
@@ -362,7 +363,7 @@ int vm_lane_write_seed(struct vm_lane *lane, u64 seed)
 	for (i = 0; i < 4 && !error; i++)
 		error = write_sure(lane, VM_REG_FLOW_SEED(i), flows[i]);
 	for (i = 0; i < 4 && !error; i++)
-		error = write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last one applies them all */
+		error = write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last applies all */
 	return error;
 }
 

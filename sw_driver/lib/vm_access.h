@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Access to a card's registers through two callbacks: finding the lanes, writing a queue, reading counters.
+/* Access to a card's registers through two callbacks: finds lanes, writes queues, reads counters.
  *
- * Every function returns 0 or one of `vm_error`. Waiting is bounded by polls. A host reads all ones from a card that is gone. Then the library
- * reads block_type again. If that is not the lane's either, the function returns VM_ERROR_GONE and its results are invalid.
+ * Every function returns 0 or one of `vm_error`. The number of polls limits each wait. A host reads
+ * all ones from a card that is gone. Then the library reads block_type again. If that is not the
+ * lane's either, the function returns VM_ERROR_GONE and its results are invalid.
  *
- * One caller at a time for a lane: select, shadow and window are shared. The library keeps no state of its own but `vm_lane`.
+ * A lane allows one caller at a time: selection, shadow record and window are shared. The library
+ * keeps no state except `vm_lane`.
  *
- * A `vm_lane` is one egress of a lane: its queues, from 0, its classes, its port. Switches, option types, size of the pool, seeds and the clearing of
- * counters are of the whole lane, and so are the frames that its inputs lost.
+ * A `vm_lane` is one egress of a lane: its queues, from 0, its class table, its port. Switches,
+ * option types, size of the pool, routes, seeds, cleared counters and lost frames belong to the
+ * whole lane.
  */
 #ifndef VM_ACCESS_H
 #define VM_ACCESS_H
@@ -21,28 +24,28 @@
 #define VM_ALL_QUEUES 4294967295u
 #define VM_QUEUES_MAX 4096u
 #define VM_EGRESSES_MAX 8u
-#define VM_INPUTS_MAX 16u     /* of the register map's array `lost` */
-#define VM_CELLS_MAX 4194303u /* bytes of 16 lanes' cells of 64 bytes are a u32 */
+#define VM_INPUTS_MAX 16u     /* size of the register map's array `lost` */
+#define VM_CELLS_MAX 4194303u /* the bytes of 16 lanes, 64 a cell, fit into a u32 */
 
 enum vm_error {
 	VM_OK = 0,
-	VM_ERROR_GONE,	   /* reads give all ones: no card behind the address */
+	VM_ERROR_GONE,	   /* reads give all ones: no card at the address */
 	VM_ERROR_LIST,	   /* the list of blocks does not end, or leaves the address space */
 	VM_ERROR_TYPE,	   /* the block is not a lane */
-	VM_ERROR_VERSION,  /* major version of the registers other than this library's */
-	VM_ERROR_SHAPE,	   /* a build that this library cannot program; vm_shape_check() tells why */
+	VM_ERROR_VERSION,  /* the registers have another major version than this library */
+	VM_ERROR_SHAPE,	   /* a build that this library cannot program: see vm_shape_check() */
 	VM_ERROR_TIMEOUT,  /* still pending after `polls` polls */
 	VM_ERROR_QUEUE,	   /* the build does not have this queue */
 	VM_ERROR_VICTIMS,  /* the build cannot search this queue for the nearest packet */
-	VM_ERROR_POOL,	   /* the build is older than the pool of cells: minor version 3 of the registers */
-	VM_ERROR_READBACK, /* a register does not hold what was written; `vm_lane.at` is its address */
+	VM_ERROR_POOL,	   /* the build is older than the pool of cells: minor version 3 */
+	VM_ERROR_READBACK, /* the register at `vm_lane.at` does not hold what was written */
 	VM_ERROR_MIXED,	   /* the window holds another queue: another program took a snapshot */
-	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane has stopped until it is reset */
+	VM_ERROR_MEMORY,   /* a word with two wrong bits: the lane stops until a reset */
 	VM_ERROR_EGRESS,   /* the build does not have this egress */
-	VM_ERROR_FLUSH,	   /* the build is older than the flush: minor version 4 of the registers */
-	VM_ERROR_HELD, /* a flush ended with packets in the queue: others go before it, or more come than are discarded */
+	VM_ERROR_FLUSH,	   /* the build is older than the flush: minor version 4 */
+	VM_ERROR_HELD,	   /* a flush ended with packets in the queue: see vm_lane_flush() */
 	VM_ERROR_FLUSHING, /* another queue of the lane is being flushed */
-	VM_ERROR_PAUSE,	   /* the build is older than the pause: minor version 3 of the registers */
+	VM_ERROR_PAUSE,	   /* the build is older than the pause: minor version 3 */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -59,7 +62,7 @@ struct vm_block {
 	u32 offset, type, version;
 };
 
-/* Of one egress: `queues`, `victims`. Of the lane: all else. */
+/* `queues` and `victims` are of one egress, all other fields of the lane. */
 struct vm_capabilities {
 	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses;
 };
@@ -108,57 +111,74 @@ struct vm_statistics {
 
 const char *vm_error_text(int error);
 
-/* Walks the list of blocks from `offset` and writes down those of the vendor, up to `room`; `found` counts them all. */
+/* Reads the list of blocks from `offset` on, and writes the vendor's blocks to `blocks`, at most
+ * `room`. `found` counts all of them.
+ */
 int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32 room, u32 *found);
 
-/* True where this library can program a build that says so of itself (of all egresses together); else `fault` tells the first thing that it cannot. */
+/* True if this library can program a build with these capabilities, of all egresses together. Else
+ * `fault` names the first one that it cannot.
+ */
 bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault);
 
-/* An egress of a lane of that list: refuses other blocks, other major versions and shapes; reads what the build has, and writes nothing.
- * After VM_ERROR_SHAPE and VM_ERROR_EGRESS `has` is of all egresses together, as read.
+/* Opens an egress of a lane from the list of blocks. Reads the capabilities of the build and writes
+ * nothing. Refuses other blocks, other major versions and builds that it cannot program. After
+ * VM_ERROR_SHAPE and VM_ERROR_EGRESS `has` is as read: of all egresses together.
  */
 int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm_block *block, u32 egress);
 
-/* A register of the lane. */
+/* Read and write a register of the lane. */
 int vm_lane_read(const struct vm_lane *lane, u32 address, u32 *value);
 void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value);
 
-/* Shadow record, read back, then commit: the queue takes all of it between two packets, or nothing where an error comes back. */
+/* Writes the shadow record, reads it back, then commits. The queue takes all settings between two
+ * packets, or none. After VM_ERROR_TIMEOUT the commit may still follow.
+ */
 int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_image *image);
 
-/* `departures`: some queue has update_depart; a lane with several egresses keeps it on from then on. `dscp` 64: frames without IP. */
+/* `departures`: some queue has update_depart. A lane with several egresses keeps the switch on from
+ * then on.
+ */
 int vm_lane_write_switches(struct vm_lane *lane, bool departures);
+/* `dscp` 64: frames without IP. */
 int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour);
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port);
 int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6);
 /* Whether the build has the registers of the pool and of dynamic thresholds. */
 bool vm_lane_has_pool(const struct vm_lane *lane);
-/* Cells that queued packets may take together; 0: no pool, which every build takes. */
+/* Cells that queued packets may take together; 0: no pool, which every build accepts. */
 int vm_lane_write_pool(struct vm_lane *lane, u32 cells);
-/* Cells of the pool that this egress always finds, and those that it takes at most; cap 0: as many as there are. */
+/* Cells of the pool that are always available to this egress, and the most that it may take; cap 0:
+ * no cap.
+ */
 int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap);
-/* The egress of each input of the lane, four bits an input, eight inputs a word. */
+/* The egress of each input of the lane: four bits per input, eight inputs per word. */
 int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second);
-/* All random sources; empties the flow table. Before there is traffic. */
+/* Seeds all random sources and empties the flow table. Call it before there is traffic. */
 int vm_lane_write_seed(struct vm_lane *lane, u64 seed);
-/* All counters of all queues to 0. */
+/* Clears all counters of all queues of the lane. */
 int vm_lane_clear_statistics(struct vm_lane *lane);
 
-/* Stops the egress between two frames, or lets it send again, as register `pause` says; other egresses keep their bits. */
+/* Stops the egress between two frames, or lets it send again, by its bit of register `pause`. */
 int vm_lane_pause(struct vm_lane *lane, bool stop);
-/* Whether the register stops the egress. VM_ERROR_PAUSE where the build has none, as of vm_lane_pause. */
+/* Whether the register stops the egress. Both return VM_ERROR_PAUSE if the build has no pause. */
 int vm_lane_paused(const struct vm_lane *lane, bool *stopped);
 
 /* Whether the build has the register of the flush. */
 bool vm_lane_has_flush(const struct vm_lane *lane);
-/* Discards the packets of a queue, or with VM_ALL_QUEUES of all queues of the egress, and those that come meanwhile, until it is seen empty. Behind
- * VM_ERROR_HELD it was not, and VM_FLUSH_POLLS looks in a row saw it no shorter. In either case the flush has ended, also one that was begun before; what
- * others flush stays. Where the card does not answer, or the caller is killed, the flush stays until the next one ends it. Counts in VM_FLUSHED. Takes
- * the window, if it is of a queue.
+/* Discards the packets of a queue, or with VM_ALL_QUEUES of all queues of the egress, until the
+ * backlog reads 0. Packets that arrive meanwhile are discarded, too. VM_FLUSHED counts them.
+ *
+ * VM_ERROR_HELD: the backlog did not shrink in VM_FLUSH_POLLS reads in a row, as other queues are
+ * served first, or more packets arrive than are discarded.
+ *
+ * In both cases the flush ends, also one that was started before. Flushes of other callers
+ * continue. If the card does not answer or the caller is killed, the flush stays on until the next
+ * one ends it. The flush of a queue uses the window.
  */
 int vm_lane_flush(struct vm_lane *lane, u32 queue);
 
-/* A snapshot of the queue, and all of the window. */
+/* Takes a snapshot of the queue and reads the whole window. */
 int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics);
 /* Frames that an input lost, as of one cycle. */
 int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost);

@@ -82,7 +82,7 @@ bool vm_port_check(const struct vm_port *port, struct vm_refusal *fault)
 	       vm_check_range(fault, "", "queues", port->queues, 1, 4096, "1 to 4096");
 }
 
-/* min <= max <= what the format holds, and what gentle and ExRED ask for beyond. */
+/* min <= max <= the format's largest value, and the further rules of gentle and ExRED. */
 static bool curve_check(const struct vm_queue *q, const struct vm_curve *c, const char *place, struct vm_refusal *fault)
 {
 	const u32 end = vm_curve_end(q, c);

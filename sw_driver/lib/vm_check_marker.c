@@ -27,7 +27,7 @@ bool vm_check_bucket(struct vm_refusal *fault, const char *where, const char *fi
 							  : "60B to 64MiB, or 1p up");
 }
 
-/* MAX above 0 to 1, and its span within the register: width / MAX <= SPAN_MAX_NS. */
+/* MAX is above 0, at most 1, and its span fits the register: width / MAX <= SPAN_MAX_NS. */
 static bool max_p(struct vm_refusal *fault, const char *field, struct vm_number value, u64 width_ns)
 {
 	struct vm_ratio x;
@@ -56,7 +56,9 @@ static bool redp(struct vm_refusal *fault, const struct vm_marker *m)
 	       vm_check_fail(fault, place, "p_drop", m->p_drop, "0, or 7.7e-06 to 1");
 }
 
-/* In eighths, without a remainder; 1 - alpha divides where the average grows by a factor. */
+/* alpha is a whole number of eighths. With increase `factor` it is below 1, as the average becomes
+ * A / (1 - alpha).
+ */
 static bool alpha(struct vm_refusal *fault, const struct vm_marker *m)
 {
 	const struct vm_number eighths = { vm_probability(m->alpha, VM_FLOW_ALPHA_FRAC), 1u << VM_FLOW_ALPHA_FRAC, 0 };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Markers. Depths and thresholds are held as the time in which the bucket's rate fills them, worked out with the cost of a byte
- * as the hardware has it and rounded up: what n packets cost is never more than a depth of n packets, so that a full bucket
- * passes them all at once, and nothing that was asked for becomes 0. srTCM's second bucket is the sum of both depths, each
- * rounded up by itself, for E = T_B - T_A. REDP's spans follow from the thresholds as held.
+/* Markers. The hardware holds depths and thresholds as the time in which the bucket's rate fills
+ * them. This file computes them from the cost of a byte in the hardware's format, and rounds up. So
+ * n packets never cost more than a depth of n packets: a full bucket passes all of them at once.
+ * And no depth above 0 becomes 0.
+ *
+ * srTCM's second bucket is the sum of both depths, each rounded up by itself, for E = T_B - T_A.
+ * REDP's spans are computed from the rounded thresholds.
  */
 #include "vm_profile.h"
 
-/* Costs of a byte and depths of buckets A and B. */
+/* Cost of a byte and depth of buckets A and B. */
 static void buckets(const struct vm_marker *m, struct vm_scaled cost[2], u64 burst[2])
 {
 	struct vm_bucket bucket[2];

@@ -10,7 +10,7 @@ static const u32 masks_of[][VM_COLOURS] = {
 
 void vm_clear(void *out, u32 bytes)
 {
-	volatile u8 *at = out; /* volatile: or else a call of memset */
+	volatile u8 *at = out; /* volatile, else the compiler calls memset */
 
 	while (bytes--)
 		*at++ = 0;
@@ -23,7 +23,9 @@ u32 vm_curve_end(const struct vm_queue *q, const struct vm_curve *c)
 	return q->average.unit == VM_UNIT_PACKET ? q->limit_packets : q->limit;
 }
 
-/* 2^16 gained / width, rounded down, so that the curve never falls where the segment ends; (0, 0) for nothing gained. */
+/* 2^16 gained / width, rounded down, so that the curve does not fall where the segment ends. (0, 0)
+ * if nothing is gained.
+ */
 static struct vm_scaled square(const struct vm_ratio *gained, u32 width)
 {
 	struct vm_ratio x = *gained;
@@ -41,10 +43,11 @@ static u64 gained(const struct vm_ratio *x)
 }
 
 /*
- * The second segment, p = base2 + slope2 y + b2 y^2 in y = (a - max) / (end - max), from p(max) = P:
+ * The second segment, p = base2 + slope2 y + b2 y^2, y = (a - max) / (end - max), from p(max) = P:
  *   RED with an end of its own: 1
  *   gentle: P + (1-P) y
- *   ExRED (k_l, k_h, K): P + s x + a2 x^2 with x = (K-k_h) y, s = P/(k_h-k_l), a2 = ((k_h-k_l) - (K-k_l) P) / ((k_h-k_l) (K-k_h)^2),
+ *   ExRED (k_l, k_h, K): P + s x + a2 x^2 with x = (K-k_h) y, s = P/(k_h-k_l),
+ *   a2 = ((k_h-k_l) - (K-k_l) P) / ((k_h-k_l) (K-k_h)^2),
  *   so slope2 = P (K-k_h)/(k_h-k_l) and b2 = ((k_h-k_l) - (K-k_l) P) / (k_h-k_l)
  */
 static void second_segment(const struct vm_curve *c, struct vm_curve_image *w)

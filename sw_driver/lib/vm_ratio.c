@@ -24,8 +24,8 @@ void vm_ratio_set(struct vm_ratio *out, u64 num, u64 den)
 
 /*
  * With top = 2^bits, x 2^s rounds to less than top
- *   to nearest: where x 2^s + 1/2 < top, that is 2 num 2^s < (2 top - 1) den
- *   down:       where       x 2^s < top, that is 2 num 2^s < 2 top den
+ *   to nearest: if x 2^s + 1/2 < top, that is 2 num 2^s < (2 top - 1) den
+ *   down:       if       x 2^s < top, that is 2 num 2^s < 2 top den
  */
 struct vm_scaled vm_ratio_scaled(const struct vm_ratio *x, unsigned int bits, u32 shift_max, enum vm_rounding rounding)
 {
@@ -66,10 +66,13 @@ u64 vm_ratio_fixed(const struct vm_ratio *x, unsigned int frac, unsigned int bit
 }
 
 /*
- * x = y 2^k with y in [1, 2). Squaring y doubles its logarithm: the square's whole part is the next bit of log2 y, and the
- * square, halved where that bit is 1, is the next y. Each y is cut off at 2^-127. Its error is doubled by the next
- * squaring, but the bits from there on count half: each of the 96 steps takes at most 1.5 2^-127 from the logarithm, and
- * cutting off behind the last bit at most 2^-96. The logarithms of weights from 2^-15 on are above 2^-15.
+ * x = y 2^k with y in [1, 2). Squaring y doubles its logarithm. The next bit of log2 y is 1 if the
+ * square is 2 or more. The next y is the square, halved if that bit is 1.
+ *
+ * Error: each y is truncated at 2^-127. The next squaring doubles this error, but the bits from
+ * there on count half. So each of the 96 steps lowers the logarithm by at most 1.5 2^-127.
+ * Truncation after the last bit lowers it by at most 2^-96. The logarithms of weights from 2^-15 on
+ * are above 2^-15.
  */
 void vm_ratio_log2(struct vm_wide *out, const struct vm_ratio *x)
 {
@@ -92,7 +95,7 @@ void vm_ratio_log2(struct vm_wide *out, const struct vm_ratio *x)
 	for (bit = VM_LOG2_FRAC; bit-- > 0;) {
 		vm_wide_mul(&y, &y, &y);
 		vm_wide_shr(&y, LOG2_WIDTH);
-		if (y.limb[4]) { /* bit 128, which stands for 2 */
+		if (y.limb[4]) { /* bit 128 is set: y is 2 or more */
 			vm_wide_shr(&y, 1);
 			vm_wide_add_bit(out, bit);
 		}

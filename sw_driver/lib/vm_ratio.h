@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Exact fractions, and the roundings by which they become register values. For the library's own files. */
+/* Exact fractions, and how they are rounded to register values. For the library's own files. */
 #ifndef VM_RATIO_H
 #define VM_RATIO_H
 
@@ -11,20 +11,22 @@ struct vm_ratio {
 	struct vm_wide num, den;
 };
 
-/* The exact value of a number. A number with more than 60 tens is below 10^-40 and becomes 10^-40. Every rounding here gives
- * the same result for both (not 0, and too small to show). So the size is bounded, however many decimals the writer gives.
+/* The exact value of a number. A number with more than 60 tens is below 10^-40 and becomes 10^-40.
+ * Every rounding here gives the same result for both (not 0, and too small to show). So the size is
+ * bounded for any number of decimals.
  */
 void vm_ratio_of(struct vm_ratio *out, struct vm_number x);
 void vm_ratio_set(struct vm_ratio *out, u64 num, u64 den);
 
-/* mant 2^-shift next to x with a mantissa of `bits` bits, normalised: the greatest shift, up to `shift_max`, with which x
- * still fits. Saturates at the greatest mantissa with shift 0; 0 is (0, 0).
+/* Rounds x to mant 2^-shift with a mantissa of `bits` bits. It is normalised: the shift is the
+ * greatest one, up to `shift_max`, with which x fits. Saturates at the greatest mantissa with
+ * shift 0; 0 is (0, 0).
  */
 struct vm_scaled vm_ratio_scaled(const struct vm_ratio *x, unsigned int bits, u32 shift_max, enum vm_rounding rounding);
 /* x 2^frac to nearest, at most 2^bits - 1; `bits` up to 64. */
 u64 vm_ratio_fixed(const struct vm_ratio *x, unsigned int frac, unsigned int bits);
 
-/* log2(x) 2^96 of x >= 1, too small by less than 2. */
+/* log2(x) 2^96 for x >= 1. The result is too small by less than 2. */
 #define VM_LOG2_FRAC 96
 void vm_ratio_log2(struct vm_wide *out, const struct vm_ratio *x);
 

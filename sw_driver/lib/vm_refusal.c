@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* A fault as a sentence. Digits come by subtraction: kernels of 32 bits have no division of u64 at hand. */
+/* Writes a fault as a sentence. Decimal digits are computed by subtraction, as 32-bit kernels link
+ * no helper for a division of u64.
+ */
 #include "vm_profile.h"
 
 #define DIGITS 20     /* of a u64 */
-#define TENS_SHOWN 24 /* more zeros behind the point are written as an exponent */
+#define TENS_SHOWN 24 /* more decimals are written as an exponent */
 
 struct text {
 	char *out;
@@ -22,7 +24,7 @@ static void put_words(struct text *t, const char *words)
 		put(t, *words++);
 }
 
-/* `digits` with the point `tens` places from the right. */
+/* Writes `value` with the decimal point `tens` places from the right. */
 static void put_decimal(struct text *t, u64 value, u32 tens)
 {
 	static const u64 powers[DIGITS] = {
@@ -50,7 +52,7 @@ static void put_decimal(struct text *t, u64 value, u32 tens)
 	bool begun = false;
 	u32 place, i;
 
-	for (place = TENS_SHOWN + 1; place-- > DIGITS;) /* zeros in front of the longest u64 */
+	for (place = TENS_SHOWN + 1; place-- > DIGITS;) /* zeros before the digits of a u64 */
 		if (tens >= place) {
 			put_words(t, begun ? "0" : "0.");
 			begun = true;
@@ -62,7 +64,7 @@ static void put_decimal(struct text *t, u64 value, u32 tens)
 			value -= powers[i];
 			digit++;
 		}
-		place = DIGITS - 1 - i; /* of this digit, from the right */
+		place = DIGITS - 1 - i; /* the place of this digit, from the right */
 		begun = begun || digit != '0' || place <= tens;
 		if (begun)
 			put(t, digit);

@@ -22,7 +22,7 @@ static const u32 counters[VM_EVENTS] = {
 
 #define COLOUR_STRIDE (VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(1) - VM_REG_WINDOW_COLOUR_ARRIVED_PACKETS_LOW(0))
 
-/* A run of reads that stops at the first error. */
+/* A sequence of reads that stops at the first error. */
 struct reader {
 	const struct vm_lane *lane;
 	int error;
@@ -99,7 +99,7 @@ static void snapshot(struct reader *reader, u32 queue)
 	settle(reader);
 }
 
-/* The window that was read was the queue's all the while. */
+/* Checks that the window held this queue's snapshot during all reads. */
 static int whole(struct reader *reader, u32 queue)
 {
 	if (!reader->error && (word(reader, VM_REG_WINDOW_QUEUE) != reader->lane->first + queue ||
@@ -119,7 +119,7 @@ int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *st
 	return whole(&reader, queue);
 }
 
-/* What a flush discards: cells of the egress, or packets of the queue. */
+/* The backlog that a flush discards: cells of the egress, or packets of the queue. */
 static u32 held(struct reader *reader, u32 queue)
 {
 	u32 packets;
@@ -130,11 +130,11 @@ static u32 held(struct reader *reader, u32 queue)
 	packets = word(reader, VM_REG_WINDOW_BACKLOG_PACKETS);
 	if (whole(reader, queue) != VM_ERROR_MIXED)
 		return packets;
-	reader->error = VM_OK; /* another snapshot came between: the next look tells */
+	reader->error = VM_OK; /* another snapshot came between: read again later */
 	return 1;
 }
 
-/* Looks until nothing is held, or it has become no less for VM_FLUSH_POLLS looks. */
+/* Polls until the backlog is 0, or has not become smaller in VM_FLUSH_POLLS polls. */
 static int drain(struct reader *reader, u32 queue)
 {
 	const struct vm_bus *bus = reader->lane->bus;
@@ -183,7 +183,7 @@ int vm_lane_flush(struct vm_lane *lane, u32 queue)
 	error = drain(&reader, queue);
 
 	reader.error = VM_OK;
-	others = word(&reader, VM_REG_FLUSH) & ~own; /* as others have left it */
+	others = word(&reader, VM_REG_FLUSH) & ~own; /* flushes of others, as of now */
 	if (!reader.error)
 		vm_lane_write(lane, VM_REG_FLUSH, others);
 	ended = !(word(&reader, VM_REG_FLUSH) & own);
@@ -201,7 +201,7 @@ int vm_lane_lost(const struct vm_lane *lane, u32 input, struct vm_count *lost)
 
 	if (input >= lane->has.inputs)
 		return VM_ERROR_QUEUE;
-	lost->packets = wide(&reader, VM_REG_LOST_FRAMES_LOW(input)); /* takes the other words along */
+	lost->packets = wide(&reader, VM_REG_LOST_FRAMES_LOW(input)); /* latches the other words */
 	lost->bytes = wide(&reader, VM_REG_LOST_BYTES_LOW(input));
 	return reader.error;
 }

@@ -2,7 +2,7 @@
 #include "vm_units.h"
 #include "vm_ratio.h"
 
-#define BYTE_NS 8000000000ull /* nanoseconds of a byte at one bit a second */
+#define BYTE_NS 8000000000ull /* nanoseconds of a byte at one bit per second */
 
 struct vm_scaled vm_weight(struct vm_number w, unsigned int n)
 {
@@ -18,7 +18,7 @@ struct vm_scaled vm_weight(struct vm_number w, unsigned int n)
 	whole = x.den;
 	rest = x.den;
 	vm_wide_sub(&rest, &x.num);
-	x.num = rest; /* (1-w)^n = num / den, until the end */
+	x.num = rest; /* num / den is (1-w)^n after the loop */
 	for (i = 1; i < n; i++) {
 		vm_wide_mul(&x.num, &x.num, &rest);
 		vm_wide_mul(&x.den, &x.den, &whole);
@@ -175,7 +175,7 @@ u32 vm_alpha(struct vm_number alpha)
 		return 0;
 	vm_wide_shl(&x.num, VM_ALPHA_FRAC);
 	for (code = 1; code <= VM_ALPHA_MOST; code++) {
-		vm_wide_shl(&x.den, 1); /* now alpha 2^8 = 2^code where both are equal */
+		vm_wide_shl(&x.den, 1); /* if both are equal now, alpha 2^8 = 2^code */
 		if (!vm_wide_less(&x.num, &x.den) && !vm_wide_less(&x.den, &x.num))
 			return code;
 	}

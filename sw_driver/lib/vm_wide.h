@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Exact unsigned integers of 640 bits, for quotients that must be rounded exactly: (1-w)^6 of a weight with 23 decimals
- * has a denominator of 458 bits. Division is by shifting and subtracting, as kernels of 32 bits link no helper for u64.
+/* Exact unsigned integers of 640 bits, for quotients that must be rounded exactly. For example,
+ * (1-w)^6 of a weight with 23 decimals has a denominator of 458 bits. Division shifts and
+ * subtracts, as 32-bit kernels link no helper for a division of u64.
  *
  * Legal settings cause no overflow. Other settings lose the highest bits and have no other effect.
  */
