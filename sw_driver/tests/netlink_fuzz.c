@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Damaged messages of the netlink family, and register accesses behind the driver's back. For tests in a guest; linked statically.
+/* Sends damaged messages of the netlink family, and accesses registers without the driver. For
+ * tests in a guest; linked statically.
  *
  *   netlink_fuzz NETDEV RESOURCE SEED COUNT < MESSAGES
  *
- * Takes messages in the form of netlink_send, and COUNT times sends one of them with something changed: bytes, lengths and types of attributes,
- * its end, its command, flags, parts of another message. Every eighth step is an access to a random register in RESOURCE, the file of BAR 0.
- * The same seed gives the same steps. It prints how many steps ended with which errno.
+ * It reads messages in the format of netlink_send and runs COUNT steps. A step sends one of the
+ * messages with changes: of bytes, of lengths and types of attributes, of its end, command and
+ * flags, or with parts of another message. Every eighth step accesses a random register in
+ * RESOURCE, the file of BAR 0, instead. The same seed gives the same steps. It prints the number of
+ * steps for each errno.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +72,9 @@ static void read_samples(unsigned int ifindex)
 	}
 }
 
-/* Where a random attribute begins, at the top or in a nest; the walk believes no length. */
+/* The offset of a random attribute, at the top level or in a nest. Wrong lengths cannot lead the
+ * walk out of the message.
+ */
 static unsigned int some_attribute(const struct sample *sample)
 {
 	unsigned int at = 0, end = sample->length, found = 0, seen = 0;

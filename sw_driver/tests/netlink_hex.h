@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Attributes as netlink_send's input writes them. */
+/* Attributes in the text format of netlink_send's input. */
 #ifndef NETLINK_HEX_H
 #define NETLINK_HEX_H
 
@@ -12,7 +12,9 @@ static inline int netlink_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Bytes from hexadecimal text in which "@" is `ifindex`, four bytes; their number, or -1 for what is none. */
+/* Converts hexadecimal text to bytes; "@" becomes `ifindex`, four bytes. Returns the number of
+ * bytes, or -1 if the text is not hexadecimal or too long.
+ */
 static inline int netlink_bytes_of(const char *text, unsigned char *out, size_t room, unsigned int ifindex)
 {
 	size_t length = 0;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Prints what the netlink family tells the group `monitor`, until SIGTERM. For tests in a guest; linked statically.
+/* Prints the messages of the netlink family to the group `monitor`, until SIGTERM. For tests in a
+ * guest; linked statically.
  *
  *   netlink_listen
  *
- * "joined" first; then a line a message, its command's number and its attributes in hexadecimal: told 11 0800020002000000... What has come before
- * the signal is printed before it ends: a message is in the socket when the change that it tells of is over.
+ * It prints "joined" first. Then it prints one line per message, with the number of the command and
+ * the attributes in hexadecimal: told 11 0800020002000000...
+ *
+ * Before it ends it prints all messages that have arrived before the signal. The message of a
+ * change is in the socket when the change is complete.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -50,7 +54,7 @@ int main(void)
 		if (got < 0 && over && errno == EAGAIN)
 			return 0;
 		if (got < 0 && errno != EINTR && errno != EAGAIN) {
-			perror("recv"); /* as where messages were lost */
+			perror("recv"); /* for example, messages were lost */
 			return 1;
 		}
 		for (; got > 0 && NLMSG_OK(header, got); header = NLMSG_NEXT(header, got))

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Carries netlink messages between a serial line and this kernel, so that a program outside the guest talks with it. For tests; linked statically.
+/* Relays netlink messages between a serial line and this kernel, for a program outside the guest.
+ * For tests; linked statically.
  *
  *   netlink_relay TTY
  *
- * It makes the line raw, goes to the background, and returns when the other end may speak. Both ways a message is its length, 32 bits, the low
- * byte first, and its bytes: one datagram of a generic netlink socket. A message of length 0 asks for a fresh socket; the same comes back before
- * anything of that socket's.
+ * It makes the line raw and continues in the background. When it returns, the other end may send.
+ * In both directions a message is its length, 32 bits, low byte first, then its bytes: one datagram
+ * of a generic netlink socket. A message of length 0 requests a new socket. The relay answers with
+ * length 0 before any message of the new socket.
  */
 #include <errno.h>
 #include <fcntl.h>

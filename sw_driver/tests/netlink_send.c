@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Sends messages of the netlink family as they are written, right or wrong, and prints what comes back. For tests in a guest; linked statically.
+/* Sends messages of the netlink family unchanged, valid or not, and prints the answers. For tests
+ * in a guest; linked statically.
  *
  *   netlink_send [-u UID] NETDEV < MESSAGES
  *
- * A message a line: a word of the caller's, the command's number, "do" or "dump", attributes in hexadecimal; "@" among them is the ifindex of
- * NETDEV, four bytes. With -u it gives up its rights for those of UID once its socket is open. It prints, a line each,
+ * Each line of the input is a message: a word of the caller, the number of the command, "do" or
+ * "dump", and the attributes in hexadecimal. "@" in the attributes is the ifindex of NETDEV, four
+ * bytes. With -u it changes to the rights of UID. It prints one line each:
  *   WORD reply HEX               attributes of a reply
- *   WORD error NUMBER SENTENCE   at the end of each message: errno, 0 for success; the sentence of extack, or "-"
+ *   WORD error NUMBER SENTENCE   end of each message: errno, 0 for success; extack's sentence or "-"
  */
 #include <errno.h>
 #include <grp.h>
@@ -55,7 +57,7 @@ int main(int argc, char **argv)
 		perror("setuid");
 		return 1;
 	}
-	if (uid >= 0) { /* the kernel looks at who opened a socket as well */
+	if (uid >= 0) { /* the kernel also checks the rights of the opener of the socket */
 		netlink_close(&nl);
 		if (netlink_open(&nl))
 			return 1;

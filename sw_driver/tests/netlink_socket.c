@@ -29,7 +29,7 @@ static int message(struct netlink_socket *nl, unsigned int type, unsigned int fl
 	return send(nl->fd, out, NLMSG_SPACE(length), 0) < 0 ? -1 : 0;
 }
 
-/* The end of a message: its errno, and the sentence that may follow the echoed request. */
+/* Reads the end of an answer: its errno, and the sentence that may follow the echoed request. */
 static void read_end(const struct nlmsghdr *header, struct netlink_answer *answer)
 {
 	const struct nlmsgerr *error = NLMSG_DATA(header);
@@ -111,7 +111,7 @@ int netlink_throw(struct netlink_socket *nl, unsigned int type, unsigned int fla
 	return error;
 }
 
-/* The attribute of that type, or NULL. */
+/* The attribute of this type, or NULL. */
 static const struct nlattr *find(const unsigned char *data, size_t length, unsigned int type)
 {
 	size_t at = 0;
@@ -133,7 +133,7 @@ static const unsigned char *inside(const struct nlattr *attribute)
 	return (const unsigned char *)attribute + NLA_HDRLEN;
 }
 
-/* Its number, and that of its first and only group. */
+/* Reads the number of the family, and that of its first and only group. */
 static void take_family(void *context, const unsigned char *data, size_t length)
 {
 	struct netlink_socket *nl = context;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Random settings, legal and not, and a card that answers at random, through all of the library; prints one checksum of everything that came out.
- * sim/tests/driver/test_driver_build.py runs it with and without the compiler's sanitizers, and for 32 and 64 bits where it can: all must print the same.
+/* Runs the whole library on random settings, legal and not, and on a card that answers at random.
+ * Prints one checksum of all results.
  *
  *   sweep ROUNDS
+ *
+ * sim/tests/driver/test_driver_build.py runs it with and without the compiler's sanitizers, and for
+ * 32 and 64 bits where the host can. All runs must print the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +23,11 @@ static u64 draw(void)
 	return z ^ (z >> 31);
 }
 
-/* Draws stand in statements of their own: C leaves open in which order the parts of an expression are worked out.
- * Of any magnitude, and often one of the values at which formats end. */
+/* A value of random magnitude, and often one at the limit of a format.
+ *
+ * Draws whose order matters are in separate statements, as C does not define the order in which the
+ * parts of an expression are evaluated.
+ */
 static u64 any(void)
 {
 	static const u64 edges[] = { 0, 1, 2, 255, 65535, 134217727, 134217728, 0xFFFFFFFFull, 0x100000000ull, ~0ull };
@@ -85,7 +91,7 @@ static void any_marker(struct vm_marker *m)
 	m->alpha = any_number();
 }
 
-/* Defaults with some fields, or most, replaced. */
+/* Defaults with some or most fields replaced. */
 static void any_queue(struct vm_queue *q)
 {
 	u32 *const words[] = {
@@ -137,7 +143,7 @@ static void convert(void)
 	vm_queue_visit(&image, note_register, NULL);
 }
 
-/* A card of one block that remembers writes, and now and then answers with something else. */
+/* A card of one block. It stores writes, and sometimes answers a read with another value. */
 static u32 registers[0x1A00 / 4];
 static u32 madness;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* What stands in for Corundum's driver in a guest: mqnic.ko binds to the NIC's PCI function and creates the auxiliary device of its application,
- * mqnic.app_564d0001. The name's first part is that of the module. As Corundum's does, it holds the function's regions and has BAR 2 mapped for
- * itself; the auxiliary device's parent is the function. It drives no NIC: its ports, queues and netdevs are not there.
+/* A stand-in for Corundum's driver in a guest. mqnic.ko binds to the NIC's PCI function and creates
+ * the auxiliary device of its application, mqnic.app_564d0001. The first part of the name is the
+ * name of the module.
+ *
+ * Like Corundum's driver, it holds the function's regions and maps BAR 2 for itself. The parent of
+ * the auxiliary device is the function. It drives no NIC: it has no ports, queues and netdevs.
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/module.h>
@@ -56,7 +59,7 @@ static int stand_in_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 }
 
-/* The application's driver has left the registers alone when its device is gone: the NIC can still read them. */
+/* Checks that the NIC can still read its registers after the application's driver is unbound. */
 static void stand_in_remove(struct pci_dev *pdev)
 {
 	struct nic *nic = pci_get_drvdata(pdev);
