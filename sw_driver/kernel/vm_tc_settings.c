@@ -55,9 +55,10 @@ static void apply_red(struct vm_queue *settings, const struct tc_red_qopt_offloa
 			   red->is_nodrop);
 }
 
-/* A DP is a colour. Averages: RIO-C's with grio (a DP also counts the DPs of lower number), WRED's
- * if all DPs have the same prio (one average of all), else each DP counts itself. The lane has a
- * limit for a queue, not for a colour: the sum of the DPs' limits, or for WRED their common limit.
+/* A DP is a colour. With grio the averages are RIO-C's: a DP also counts the DPs of lower number.
+ * If all DPs have the same prio, they are WRED's: one average of all. Else each DP counts itself.
+ * The lane has a limit for a queue, not for a colour: the sum of the DPs' limits, or for WRED their
+ * common limit.
  */
 static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offload_params *gred)
 {

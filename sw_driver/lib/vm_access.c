@@ -363,7 +363,7 @@ int vm_lane_write_seed(struct vm_lane *lane, u64 seed)
 	for (i = 0; i < 4 && !error; i++)
 		error = write_sure(lane, VM_REG_FLOW_SEED(i), flows[i]);
 	for (i = 0; i < 4 && !error; i++)
-		error = write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last applies all */
+		error = write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last applies */
 	return error;
 }
 

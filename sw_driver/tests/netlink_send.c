@@ -8,7 +8,7 @@
  * "dump", and the attributes in hexadecimal. "@" in the attributes is the ifindex of NETDEV, four
  * bytes. With -u it changes to the rights of UID. It prints one line each:
  *   WORD reply HEX               attributes of a reply
- *   WORD error NUMBER SENTENCE   end of each message: errno, 0 for success; extack's sentence or "-"
+ *   WORD error NUMBER SENTENCE   end of a message: errno, 0 for success; extack's sentence or "-"
  */
 #include <errno.h>
 #include <grp.h>
