@@ -11,8 +11,8 @@
  *
  * Locks, outermost first: the devlink instance's lock, RTNL, vm_engine.lock. vm_engine.lock guards
  * the lane's registers (selection, shadow record and window are shared) and the software copies of
- * all its egresses. Every function below takes it, except those that end in _locked. All may sleep;
- * none takes RTNL.
+ * all its egresses. The functions of vm_repr*.c on an open egress take it, except those that end in
+ * _locked. They may sleep, and do not take RTNL.
  *
  * Ownership (vm_owner): each queue, the class table and the port's shaper has one owner, tc or
  * netlink: the first to program it. The other gets -EBUSY and a sentence until the owner releases
