@@ -99,8 +99,9 @@ class Scratch {
 
 using Found = Json;  // {check: first message}
 
-// The model runs lanes with at most one input that cannot be stalled. In other builds the engines are not compared.
-const bool HasModel = Inputs - std::popcount(Stallable) <= 1;
+// The model runs lanes with one egress and at most one input that cannot be stalled. In other builds the engines are not
+// compared.
+const bool HasModel = Egresses == 1 && Inputs - std::popcount(Stallable) <= 1;
 
 class Campaign {
  public:
