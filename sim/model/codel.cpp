@@ -88,7 +88,8 @@ HeadVerdict codelHead(CodelState& s, const CodelSettings& settings, u32 now, con
   const bool due = isDue(s, settings, now, may, marks, settled);
   if (due && !marks) return HeadVerdict::Drop;
   const bool chosen = settings.ceMask == 0 || (packet.dsField & settings.ceMask) == settings.ceSelector;
-  return due || (ect && chosen && after(sojourn, settings.ceThreshold)) ? HeadVerdict::Mark : HeadVerdict::Pass;
+  return due || (ect && chosen && sojourn < 1u << 31 && after(sojourn, settings.ceThreshold)) ? HeadVerdict::Mark
+                                                                                              : HeadVerdict::Pass;
 }
 
 }  // namespace vermilion

@@ -9,11 +9,14 @@
 // of Linux (sim/vermilion/oracle/departure.py compares them).
 //
 // Linux resets first_above_time and leaves the dropping state where it finds the queue empty. That needs no rule here: the
-// last packet of a queue has no backlog behind it, which has the same effect.
+// last packet of a queue has no backlog, which has the same effect. A packet that is flushed is a decision with a backlog of 0.
 // Linux takes a first_above_time of 0 as "not set", also when the clock is 0 there. Here a flag says that it is set.
 //
+// Linux marks a packet that seems to come from the future (a clock that was set back) where its ce_threshold is "never".
+// Here a sojourn time of 2^31 or more is above no ce_threshold.
+//
 // In hardware the new count, its inverse square root and the next drop need CodelSettles cycles from the decision. Until
-// then the queue is not settled: it drops and marks nothing, and all else goes on.
+// then the queue is not settled: it drops and marks nothing by its count. Everything else continues.
 #pragma once
 
 #include "formats.h"

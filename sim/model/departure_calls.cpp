@@ -16,10 +16,10 @@ PieSettings settingsOf(const VmPieSettings* s) {
 template <class Change>
 auto with(VmPieState* state, Change change) {
   PieState s{state->prob,         state->accumulated, state->prob_per_byte, state->delay,
-             state->delay_before, state->burst_left,  state->departed,      state->has_departed != 0};
+             state->delay_before, state->burst_left,  state->departed,      state->restarts != 0};
   const auto result = change(s);
   *state = {s.prob,        s.probPerByte, s.accumulated, s.delay,
-            s.delayBefore, s.burstLeft,   s.departed,    static_cast<u32>(s.hasDeparted)};
+            s.delayBefore, s.burstLeft,   s.departed,    static_cast<u32>(s.restarts)};
   return result;
 }
 
@@ -62,8 +62,8 @@ uint32_t vm_codel_head(VmCodelState* state, const VmCodelSettings* settings, uin
   return static_cast<u32>(verdict);
 }
 
-void vm_pie_begin(VmPieState* state, const VmPieSettings* settings) {
-  with(state, [&](PieState& s) { return s = pieBegin(settingsOf(settings)), 0; });
+void vm_pie_begin(VmPieState* state) {
+  with(state, [](PieState& s) { return s = pieBegin(), 0; });
 }
 
 uint32_t vm_pie_arrives(VmPieState* state, const VmPieSettings* settings, uint32_t backlog, uint32_t lenBytes,
@@ -76,8 +76,9 @@ void vm_pie_lost(VmPieState* state) {
   with(state, [](PieState& s) { return pieLost(s), 0; });
 }
 
-void vm_pie_departs(VmPieState* state, uint64_t now, uint64_t enqueued, uint32_t backlog) {
-  with(state, [&](PieState& s) { return pieDeparts(s, now, enqueued, backlog), 0; });
+void vm_pie_departs(VmPieState* state, const VmPieSettings* settings, uint64_t now, uint64_t enqueued,
+                    uint32_t backlog) {
+  with(state, [&](PieState& s) { return pieDeparts(s, settingsOf(settings), now, enqueued, backlog), 0; });
 }
 
 void vm_pie_update(VmPieState* state, const VmPieSettings* settings, uint64_t delay, uint32_t isEmpty) {

@@ -18,14 +18,18 @@ int scaledBy(u64 prob) {
 
 }  // namespace
 
-PieState pieBegin(const PieSettings& settings) {
+PieState pieBegin() {
   PieState s;
-  s.burstLeft = settings.burst;
+  s.restarts = true;
   return s;
 }
 
+u64 pieBurstLeft(const PieState& s, const PieSettings& settings) {
+  return s.restarts ? settings.burst : s.burstLeft;
+}
+
 ArrivalVerdict pieArrives(PieState& s, const PieSettings& settings, u32 backlog, u32 lenBytes, bool ect, u64 draw) {
-  if (s.burstLeft > 0) return ArrivalVerdict::Pass;
+  if (pieBurstLeft(s, settings) > 0) return ArrivalVerdict::Pass;
   if (s.delay < settings.target / 2 && s.prob < PieProbMax / 5) return ArrivalVerdict::Pass;
   if (backlog < 2 * u64{settings.mtu}) return ArrivalVerdict::Pass;
   const bool shorter = settings.byteMode && lenBytes <= settings.mtu;
@@ -41,11 +45,12 @@ void pieLost(PieState& s) {
   s.accumulated = 0;
 }
 
-void pieDeparts(PieState& s, u64 now, u64 enqueued, u32 backlog) {
+void pieDeparts(PieState& s, const PieSettings& settings, u64 now, u64 enqueued, u32 backlog) {
   s.delay = backlog == 0 ? 0 : saturate(now - enqueued, PieDelayBits);
-  const u64 since = s.hasDeparted ? static_cast<u32>(now - s.departed) : 0;
+  s.burstLeft = pieBurstLeft(s, settings);
+  const u64 since = !s.restarts ? static_cast<u32>(now - s.departed) : 0;
   s.departed = static_cast<u32>(now);
-  s.hasDeparted = true;
+  s.restarts = false;
   s.burstLeft -= std::min(since, s.burstLeft);
 }
 
@@ -62,8 +67,7 @@ void pieUpdate(PieState& s, const PieSettings& settings, u64 delay, bool isEmpty
   const bool calm = delay < settings.target / 2 && s.delayBefore < settings.target / 2 && s.prob == 0;
   if (calm) {
     s.accumulated = 0;
-    s.burstLeft = settings.burst;
-    s.hasDeparted = false;
+    s.restarts = true;
   }
   s.delayBefore = delay;
 }

@@ -5,12 +5,14 @@
 //   update      every T_update: p += alpha (delay - target) + beta (delay - delay before), scaled down where p is small
 //   arrival     early, by chance p. The chance is taken only between an accumulated probability of 0.85 and 8.5
 //
-// Formats: p U0.56, 1.0 is ProbMax = 2^56 - 1; the accumulated probability in the same unit; times in units of 64 ns.
+// Formats: p U0.56, 1.0 is PieProbMax = 2^56 - 1; the accumulated probability in the same unit; times in units of 64 ns.
 // State and verdicts are those of Linux, but for these differences:
-//   RFC 8033 limits p to 1. Linux does not, so that p can rise to 4 and needs as many updates to come down again.
-//   An early verdict sets the accumulated probability to 0. Linux forgets that where the accumulated probability reaches
-//   8.5 and the packet is marked: it then marks every packet until p is 0 or it drops one.
+//   RFC 8033 limits p to 1. In Linux only the width of p does, so that p can rise beyond 1.
+//   An early drop or mark sets the accumulated probability to 0 (RFC 8033). Linux forgets that where the accumulated
+//   probability reaches 8.5 and the packet is marked. Until p is 0 or a packet is dropped, it then marks every packet that
+//   passes the conditions before.
 //   A sojourn time of more than 2^26 - 1 units (4.29 s) counts as that.
+//   In byte mode p is divided by the mtu at the update. Linux divides at the arrival. `mtu` must be 1 or more.
 #pragma once
 
 #include "formats.h"
@@ -38,24 +40,27 @@ struct PieState {
   u64 probPerByte = 0;  // prob / mtu of the last update, for byte mode; a larger mtu since then counts at the next
   u64 delay = 0, delayBefore = 0;  // of the last departure, and at the last update
   u64 burstLeft = 0;
-  u32 departed = 0;  // time of the last departure; after 274 s it has wrapped, as Linux's difference
-  bool hasDeparted = false;
+  u32 departed = 0;       // time of the last departure; after 274 s it has wrapped, as Linux's difference
+  bool restarts = false;  // the next departure begins with the burst allowance of its settings
   bool operator==(const PieState&) const = default;
 };
 
 enum class ArrivalVerdict { Pass, Mark, Drop };
 
-// The state of a queue at its configuration.
-PieState pieBegin(const PieSettings& settings);
+// The state of a queue after a reset.
+PieState pieBegin();
 
 // A packet arrives. `backlog`: bytes queued before it. `draw`: 56 random bits.
 ArrivalVerdict pieArrives(PieState& state, const PieSettings& settings, u32 backlog, u32 lenBytes, bool ect, u64 draw);
 
-// A packet is lost for another reason than PIE: the queue's limit.
+// A packet is lost at the queue's limit.
 void pieLost(PieState& state);
 
-// A packet departs. Times in units of 64 ns; `backlog`: bytes that are queued behind it.
-void pieDeparts(PieState& state, u64 now, u64 enqueued, u32 backlog);
+// A packet departs. Times in units of 64 ns; `backlog`: bytes that are queued after it.
+void pieDeparts(PieState& state, const PieSettings& settings, u64 now, u64 enqueued, u32 backlog);
+
+// What is left of the burst allowance.
+u64 pieBurstLeft(const PieState& state, const PieSettings& settings);
 
 // The update of every T_update, with the delay that it has read. `isEmpty`: no byte is in the queue.
 void pieUpdate(PieState& state, const PieSettings& settings, u64 delay, bool isEmpty);

@@ -103,13 +103,14 @@ typedef struct {
 } VmPieSettings;
 typedef struct {
   uint64_t prob, prob_per_byte, accumulated, delay, delay_before, burst_left;
-  uint32_t departed, has_departed;
+  uint32_t departed, restarts;
 } VmPieState;
-void vm_pie_begin(VmPieState *state, const VmPieSettings *settings);
+void vm_pie_begin(VmPieState *state);
 uint32_t vm_pie_arrives(VmPieState *state, const VmPieSettings *settings, uint32_t backlog, uint32_t len_bytes,
                         uint32_t ect, uint64_t draw);
 void vm_pie_lost(VmPieState *state);
-void vm_pie_departs(VmPieState *state, uint64_t now, uint64_t enqueued, uint32_t backlog);
+void vm_pie_departs(VmPieState *state, const VmPieSettings *settings, uint64_t now, uint64_t enqueued,
+                    uint32_t backlog);
 void vm_pie_update(VmPieState *state, const VmPieSettings *settings, uint64_t delay, uint32_t is_empty);
 
 /* DualPI2, dualpi2.h. The verdict: 0 pass, 1 mark, 2 drop. */

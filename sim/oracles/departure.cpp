@@ -77,7 +77,7 @@ class Pie : public Aqm {
     settings_.mtu = static_cast<u32>(words[5]);
     settings_.ecn = words[6] != 0;
     settings_.byteMode = words[7] != 0;
-    state_ = pieBegin(settings_);
+    state_ = pieBegin();
   }
   bool admits(port& port, const port_packet& packet) override {
     const u64 draw = port_random(&random_) >> (64 - PieProbBits);
@@ -93,14 +93,15 @@ class Pie : public Aqm {
   unsigned dequeue(port& port, u64 now) override {
     if (port.count == 0) return 0;
     const port_packet packet = port_pop(&port);
-    pieDeparts(state_, now >> PieTimeShift, packet.ns >> PieTimeShift, port.bytes);
+    pieDeparts(state_, settings_, now >> PieTimeShift, packet.ns >> PieTimeShift, port.bytes);
     return packet.bytes;
   }
   void update(port& port, u64 now) override {
     pieUpdate(state_, settings_, state_.delay, port.bytes == 0);
     const auto word = [](u64 x) { return static_cast<unsigned long long>(x); };
-    std::printf("%llu %u %u %llu %llu %llu %llu %llu\n", word(now), port.drops, port.marks, word(state_.prob),
-                word(state_.accumulated), word(state_.delay), word(state_.delayBefore), word(state_.burstLeft));
+    std::printf("%llu %u %u %llu %llu %llu %llu %llu %u\n", word(now), port.drops, port.marks, word(state_.prob),
+                word(state_.accumulated), word(state_.delay), word(state_.delayBefore),
+                word(pieBurstLeft(state_, settings_)), port.bytes);
   }
 
  private:

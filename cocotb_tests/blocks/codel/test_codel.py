@@ -23,8 +23,11 @@ FAULTS = {
 EVERY_RUN = list(FAULTS)[:3]
 
 
-def test_every_verdict_is_the_models():
-    run("CodelUnit", "blocks.codel.codel_bench", "lab")
+@pytest.mark.parametrize(
+    "preset, queues", [("lab", "16"), nightly("many-queues", "1024")]
+)  # memories in LUTs, in block RAM
+def test_every_verdict_is_the_models(preset, queues):
+    run("CodelUnit", "blocks.codel.codel_bench", preset, QUEUES=queues)
 
 
 @pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])

@@ -12,6 +12,7 @@ from bench.wires import Wires
 from support import model_bindings as mb
 
 LATENCY, LOOP, DEPARTS, UPDATES, QUEUES = 7, 6, 2, 70, 4
+BUILT = int(os.environ.get("QUEUES", "16"))
 WRAP = 2**42
 MAX = 2**56 - 1
 SECOND = 15_625_000
@@ -24,8 +25,9 @@ def settings(r):
     """Times of some hundred units, and gains that are large enough for them."""
     gain = lambda: r.choice([2**20, 2**28, 2**29, 2**30, 2**34 - 1, r.randrange(2**34)])
     return mb.PieSettings(
-        target=r.choice([100, 3000, 2 * 10**6]), burst=r.choice([0, 700, 700, 5000]), alpha=gain(), beta=gain(),
-        mtu=r.choice([1514, 256, 9014]), ecn=r.random() < 0.8, byte_mode=r.random() < 0.3,
+        target=r.choice([100, 3000, 234_375, 2 * 10**6, 2**26 - 1]),
+        burst=r.choice([0, 700, 700, 5000, 2_343_750, 2**26 - 1]), alpha=gain(), beta=gain(),
+        mtu=r.choice([1514, 256, 9014, 2**18 - 1]), ecn=r.random() < 0.8, byte_mode=r.random() < 0.3,
     )  # fmt: skip
 
 
@@ -34,15 +36,16 @@ def copied(state):
 
 
 class Bench:
-    def __init__(self, dut, seed: int):
+    def __init__(self, dut, seed: int, start: int = 10**6):
         self.dut, self.wires, self.random = dut, Wires(dut), randomness.Random(seed)
         dut._log.info(f"seed {seed}")
-        self.now = self.random.choice([10**6, WRAP - 100_000])
+        self.now = start
+        self.names = self.random.sample(range(BUILT), QUEUES)  # numbers that differ in high bits, too
         self.configs = [settings(self.random) for _ in range(QUEUES)]
         self.on = [True] * QUEUES
         self.states = [mb.PieState() for _ in range(QUEUES)]
-        for state, config in zip(self.states, self.configs, strict=True):
-            mb.library().vm_pie_begin(mb.byref(state), mb.byref(config))
+        for state in self.states:
+            mb.library().vm_pie_begin(mb.byref(state))
         self.level = [0] * QUEUES  # sojourn time
         self.clock, self.seen = 0, Counter()
         self.waiting, self.lost = deque(), deque()  # (cycle, ...)
@@ -86,8 +89,8 @@ class Bench:
     def let(self, pending, state, until: int):
         """Departures of up to the cycle `until` change the model."""
         while pending and pending[0][0] <= until:
-            _, now, enqueued, backlog = pending.popleft()
-            mb.library().vm_pie_departs(mb.byref(state), now, enqueued, backlog)
+            _, now, enqueued, backlog, config = pending.popleft()
+            mb.library().vm_pie_departs(mb.byref(state), mb.byref(config), now, enqueued, backlog)
 
     def write(self):
         """The update's result is written in this cycle, behind all departures and arrivals before it."""
@@ -96,12 +99,13 @@ class Bench:
         _, queue, delay, is_empty = self.update
         self.update, state, config = None, self.states[queue], self.configs[queue]
         after = copied(state)
+        after.restarts = 0
         mb.library().vm_pie_update(mb.byref(after), mb.byref(config), delay, is_empty)
-        if not after.has_departed and after.burst_left == config.burst and not after.prob:  # a restart
+        if after.restarts:
             self.let(self.leaving[queue], state, self.clock - 1)
-            self.seen["restarts"] += 1
         before = state.prob
         mb.library().vm_pie_update(mb.byref(state), mb.byref(config), delay, is_empty)
+        self.seen["restarts"] += state.restarts
         self.seen["rises" if state.prob > before else "falls" if state.prob < before else "stays"] += 1
         self.seen[f"scale {len(str(before * 10**7 // MAX))}"] += 1
 
@@ -110,7 +114,7 @@ class Bench:
         wires.io_update_valid.value = queue is not None
         if queue is None:
             return
-        wires.io_update_bits_queue.value = queue
+        wires.io_update_bits_queue.value = self.names[queue]
         is_empty = self.random.randrange(2) if self.states[queue].delay == 0 else 0
         wires.io_update_bits_isEmpty.value = is_empty
         self.configure("io_update_bits_config", queue)
@@ -124,12 +128,14 @@ class Bench:
             return
         sojourn = r.choice([0, 2**26 - 1, 2**26, 2**30]) if r.random() < 0.002 else self.level[queue]
         last = sojourn == 0 or r.random() < 0.01
-        wires.io_departure_bits_queue.value = queue
+        wires.io_departure_bits_queue.value = self.names[queue]
         wires.io_departure_bits_now.value = self.now
         wires.io_departure_bits_enqueued.value = (self.now - sojourn) % WRAP
         wires.io_departure_bits_isLast.value = last
         if self.on[queue]:
-            self.leaving[queue].append((self.clock, self.now + WRAP, self.now + WRAP - sojourn, 0 if last else 1))
+            self.leaving[queue].append(
+                (self.clock, self.now + WRAP, self.now + WRAP - sojourn, 0 if last else 1, self.configs[queue])
+            )
 
     def arrive(self, queue):
         r, wires = self.random, self.wires
@@ -137,10 +143,10 @@ class Bench:
         if queue is None:
             return
         config, state = self.configs[queue], self.states[queue]
-        length = r.choice([64, 1500, config.mtu, config.mtu + 1, r.randrange(1, 2**16)])
+        length = min(2**16 - 1, r.choice([64, 1500, config.mtu, config.mtu + 1, r.randrange(1, 2**16)]))
         backlog = r.choice([2 * config.mtu - 1, 2 * config.mtu, 10**6, 10**6])
         ect, draw, lost = r.random() < 0.8, r.getrandbits(32), r.random() < 0.002
-        packet = {"queue": queue, "lenBytes": length, "backlog": backlog, "ect": ect, "draw": draw}
+        packet = {"queue": self.names[queue], "lenBytes": length, "backlog": backlog, "ect": ect, "draw": draw}
         for name, value in packet.items():
             getattr(wires, f"io_arrival_bits_{name}").value = value
         verdict = PASS
@@ -164,11 +170,12 @@ class Bench:
 
 
 @cocotb.test()
-async def every_verdict_is_the_models(dut):
-    bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")))
+@cocotb.parametrize(start=[10**6, 2**32 - 60_000, WRAP - 60_000])
+async def every_verdict_is_the_models(dut, start):
+    bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")) + start % 1000, start)
     await bench.start()
     r = bench.random
-    for pace, spread in [(1.0, 1), (1.0, 4), (0.3, 2), (0.6, 4)] * 10:
+    for pace, spread in [(1.0, 1), (1.0, 4), (0.3, 2), (0.6, 4)] * 4:
         base = r.randrange(QUEUES)
         pick = lambda chance: (base + r.randrange(spread)) % QUEUES if r.random() < chance else None
         for _ in range(1000):
@@ -183,12 +190,12 @@ async def every_verdict_is_the_models(dut):
                 queue = r.randrange(QUEUES)
                 bench.configs[queue], bench.on[queue] = settings(r), r.random() < 0.9
             await bench.tick(pick(pace), pick(pace / 2), pick(0.2))
-            bench.now = (bench.now + r.choice([0, 1, 20])) % WRAP
+            bench.now = (bench.now + (r.randrange(10**6) if r.random() < 0.002 else r.choice([0, 1, 20]))) % WRAP
     await bench.quiet()
     dut._log.info(f"met: {dict(bench.seen)}")
     assert not bench.waiting
-    assert all(bench.seen[what] > 20 for what in (DROP, MARK, "restarts", "rises", "falls")), bench.seen
-    assert sum(bench.seen[f"scale {digits}"] > 3 for digits in range(1, 9)) >= 5, bench.seen
+    assert all(bench.seen[what] >= 1 for what in (DROP, MARK, "restarts", "rises", "falls")), bench.seen
+    assert sum(bench.seen[f"scale {digits}"] > 1 for digits in range(1, 9)) >= 4, bench.seen
 
 
 @cocotb.test()
@@ -198,9 +205,9 @@ async def a_restart_renews_the_burst_allowance_and_forgets_the_accumulated_proba
     Half of the time the clock stands from then on: the allowance lasts, and 100 packets pass. Otherwise it is used up, and 25 packets come.
     """
     bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")))
-    bench.configs[0] = config = mb.PieSettings(target=2 * 10**6, burst=2000, alpha=2**33, beta=2**20, mtu=256)
+    bench.configs[0] = mb.PieSettings(target=2 * 10**6, burst=2000, alpha=2**33, beta=2**20, mtu=256)
     state = bench.states[0] = mb.PieState()
-    mb.library().vm_pie_begin(mb.byref(state), mb.byref(config))
+    mb.library().vm_pie_begin(mb.byref(state))
     await bench.start()
 
     async def until(done, arrives=None, step=20):
@@ -216,11 +223,17 @@ async def a_restart_renews_the_burst_allowance_and_forgets_the_accumulated_proba
         await until(lambda: state.prob > 0.2 * MAX and 0.3 * MAX < state.accumulated < 0.8 * MAX, arrives=0)
         bench.level[0], restarts = 0, bench.seen["restarts"]
         await until(lambda restarts=restarts: bench.seen["restarts"] > restarts)
+        if turn % 3 == 0:  # off, over more restarts than are counted, with packets in flight
+            bench.on[0] = False
+            for _ in range(6 * UPDATES):
+                await bench.tick(0, 0, 0)
+            await bench.quiet()
+            bench.on[0] = True
         bench.level[0] = 10**7
         await until(lambda: state.prob > 0.02 * MAX, step=0 if turn % 2 else 40)
         await bench.quiet()
         if turn % 2 == 0:
-            assert state.burst_left == 0
+            assert not state.restarts and state.burst_left == 0
         for _ in range(100 if turn % 2 else 25):
             await bench.tick(0, None, None)
     await bench.quiet()

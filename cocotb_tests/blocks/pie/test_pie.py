@@ -23,8 +23,11 @@ FAULTS = {
 EVERY_RUN = list(FAULTS)[:2]
 
 
-def test_every_verdict_is_the_models():
-    run("PieUnit", "blocks.pie.pie_bench", "lab")
+@pytest.mark.parametrize(
+    "preset, queues", [("lab", "16"), nightly("many-queues", "1024")]
+)  # memories in LUTs, in block RAM
+def test_every_verdict_is_the_models(preset, queues):
+    run("PieUnit", "blocks.pie.pie_bench", preset, QUEUES=queues)
 
 
 @pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])

@@ -7,7 +7,7 @@
 // `rfc`, the probability stays at 1 or below and an early verdict sets the accumulated probability to 0, as RFC 8033 has it,
 // and a delay is at most 2^26 - 1 units, as in the model.
 // Standard output: a line for each update: time, drops and marks so far, probability, accumulated probability, delay,
-// delay before, burst allowance.
+// delay before, burst allowance, bytes queued.
 //
 // PIE_FUNCTIONS names a file with pie_drop_early, pie_process_dequeue and pie_calculate_probability of sch_pie.c.
 #include "../port.h"
@@ -68,9 +68,9 @@ unsigned port_dequeue(struct port *p, uint64_t now) {
 void port_update(struct port *p, uint64_t now) {
   pie_calculate_probability(&params, &vars, p->bytes);
   if (rfc && vars.prob > MAX_PROB) vars.prob = MAX_PROB;
-  printf("%llu %u %u %llu %llu %llu %llu %llu\n", (unsigned long long)now, p->drops, p->marks,
+  printf("%llu %u %u %llu %llu %llu %llu %llu %u\n", (unsigned long long)now, p->drops, p->marks,
          (unsigned long long)vars.prob, (unsigned long long)vars.accu_prob, (unsigned long long)vars.qdelay,
-         (unsigned long long)vars.qdelay_old, (unsigned long long)vars.burst_time);
+         (unsigned long long)vars.qdelay_old, (unsigned long long)vars.burst_time, p->bytes);
 }
 
 int main(int argc, char **argv) {

@@ -208,6 +208,7 @@ def test_names_in_errors(tmp_path, monkeypatch):
 def test_no_bar_before_a_refusal(capfd, monkeypatch, reports):
     """A refusal leaves no progress bar on the screen; work that goes well shows one."""
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal cannot take a line away
 
     def action(progress, _warn):
         for i in range(reports):

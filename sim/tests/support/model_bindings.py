@@ -115,7 +115,7 @@ PieState = record(
     "PieState",
     **dict.fromkeys("prob prob_per_byte accumulated delay delay_before burst_left".split(), u64),
     departed=u32,
-    has_departed=u32,
+    restarts=u32,
 )
 DualPi2Settings = record(
     "DualPi2Settings",
@@ -162,10 +162,10 @@ SIGNATURES = {
     ),
     "vm_dualpi2_takes_l": (u32, [POINTER(DualPi2State), u32, u32]),
     "vm_dualpi2_sent": (None, [POINTER(DualPi2State), POINTER(DualPi2Settings), u32, u32, u32, u32]),
-    "vm_pie_begin": (None, [POINTER(PieState), POINTER(PieSettings)]),
+    "vm_pie_begin": (None, [POINTER(PieState)]),
     "vm_pie_arrives": (u32, [POINTER(PieState), POINTER(PieSettings), u32, u32, u32, u64]),
     "vm_pie_lost": (None, [POINTER(PieState)]),
-    "vm_pie_departs": (None, [POINTER(PieState), u64, u64, u32]),
+    "vm_pie_departs": (None, [POINTER(PieState), POINTER(PieSettings), u64, u64, u32]),
     "vm_pie_update": (None, [POINTER(PieState), POINTER(PieSettings), u64, u32]),
     "vm_codel_head": (u32, [POINTER(CodelState), POINTER(CodelSettings), u32, u32, u32, u32, u32]),
     "vm_curve_probability": (u64, [POINTER(Curve), u64, u32, POINTER(u32)]),

@@ -172,7 +172,7 @@ After five of them the idle spells are below 2^-10 halvings, and it drops every 
   departure times that the model reports. Drop probabilities and gaps between drops agree, too. `sim/tests/oracle/test_oracle_lookahead.py` compares decisions that are closer with the rule that the lane documents for them.
 * **Linux** supports only weights of 2^-n. It decays an idle average later than the lane. It subtracts at most one half, linearly in the idle time, and after longer times it only halves ([the driver's page](../driver.md#where-an-offloaded-red-differs-from-the-kernels)).
 * **Linux's CoDel and PIE** decide as the model does, with the same state bit by bit. Both sides have the same port and packets (`sim/oracles/port.h`). In two points the model follows RFC 8033 instead:
-  Linux lets PIE's probability grow beyond 1, and an early mark at an accumulated probability of 8.5 or more does not reset it. Every packet is then marked until one is dropped or the probability is 0.
+  Linux lets PIE's probability grow beyond 1, and an early mark at an accumulated probability of 8.5 or more does not reset it. Every packet that passes the other conditions is then marked, until one is dropped or the probability is 0.
   For the comparison these two are corrected on Linux's side, and delays are limited to 4.29 s. The last lines of the oracle count the cases in which Linux differs without this.
 * **DPDK**: the model's srTCM and trTCM colour every packet as RFC 2697 and RFC 2698 do. DPDK adds tokens in quanta, so it colours 0.8 % (srTCM) or 2.8 % (trTCM) of the packets differently.
   Its RED has half the drop probability of Floyd 1993 and never drops at an empty queue. It draws one random number per drop, so its mean gaps are 6 to 13 % longer.

@@ -1,4 +1,7 @@
-"""Linux's CoDel and PIE beside the model's: the same packets behind a port, every verdict and all state.
+"""Linux's CoDel and PIE beside the model's: the same packets in a queue before a port.
+
+CoDel's state is compared at each departure, with the packet that is sent and the drops and marks so far. PIE's is compared at each update, with the drops
+and marks so far and the bytes that are queued.
 
 CoDel is `include/net/codel_impl.h`, PIE is `net/sched/sch_pie.c`, both of Debian's linux-source package (linux.py), compiled in user space with their clock
 and random numbers injected. Both sides run the loop of sim/oracles/port.h. Their lines have to be equal to the byte, so the tolerance is 0.
@@ -23,6 +26,7 @@ CODEL, PIE = "linux-codel", "linux-pie"
 SEED = 20271
 SIZES = (64, 200, 1000, 1500)
 NO_DS = 256
+STARTS = (10**6, 2**41 - 10**9, 2**42 - 10**9)  # ns; CoDel's clock has half of its range, or all of it, a second later
 PIE_MAX, PIE_SECOND = 2**56 - 1, 15_625_000
 MS = PIE_SECOND // 1000
 
@@ -46,7 +50,7 @@ def port(rng: random.Random, costs: tuple[int, ...], settings: list[int]) -> Cas
 
 def traffic(rng: random.Random, count: int, ns_per_byte: int, loads: tuple[float, ...], often: float) -> str:
     """Packets in bursts, as port.h reads them: the load changes with the chance `often` a burst, and sometimes there is a silence of seconds."""
-    at, load, burst, ect = 10**6, rng.choice(loads), rng.choice((1, 4, 50)), rng.choice((0, 0.5, 1))
+    at, load, burst, ect = rng.choice(STARTS), rng.choice(loads), rng.choice((1, 4, 50)), rng.choice((0, 0.5, 1))
     lines: list[str] = []
     while len(lines) < count:
         if rng.random() < often:
@@ -202,7 +206,7 @@ def run_pie(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
     found.told.append(("cases in which Linux's probability exceeds 1, RFC 8033's limit", f"{above} of {cases}"))
     found.told.append(
         (
-            "cases in which Linux marks every packet, as a mark does not reset the accumulated probability",
+            "cases in which Linux's accumulated probability is 8.5 or more at an update, as a mark has not reset it",
             f"{stuck} of {cases}",
         )
     )

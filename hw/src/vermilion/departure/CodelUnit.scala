@@ -27,7 +27,8 @@ class HeadRequest(p: LaneParams) extends Bundle {
 
 /** Decides by CoDel (RFC 8289) whether the packet at the head of a queue passes, is marked CE or is dropped. One packet per cycle, of any queues.
   *
-  * The algorithm, its state and its arithmetic are those of `sim/model/codel.h`, which is bit-exact and equals Linux's code state for state.
+  * The algorithm, its state and its arithmetic are those of `sim/model/codel.h`, which is bit-exact. If each decision finds its queue settled, verdicts and
+  * state are those of Linux's code.
   *
   * What a decision needs is compared in one cycle with state that is ready ("loop"), so packets of one queue may follow back to back:
   * {{{
@@ -36,7 +37,9 @@ class HeadRequest(p: LaneParams) extends Bundle {
   * }}}
   * A drop or a mark changes `count`. The new inverse square root and the new interval take a pipeline of multipliers; [[CodelUnit.Settles]] cycles after
   * its request a decision of the same queue sees them. A queue is not settled until then, and drops and marks nothing by its count.
-  * So a queue drops or marks at most one packet in that many cycles: 15.6 million per second at 250 MHz. CoDel's clock ticks once in 256 cycles.
+  * So a queue drops or marks at most one packet in that many cycles: 15.6 million per second at 250 MHz. A scheduler that chooses the queue again before
+  * it is settled lets a packet pass that Linux would drop.
+  * A packet that is flushed must be a request with a backlog of 0. No request may come while `ready` is low.
   *
   * {{{
   *   stage 0 request   1 settings; sojourn time   2 loop   3 result
@@ -95,7 +98,9 @@ class CodelUnit(p: LaneParams) extends Module {
   private val s2 = Delay(s1)
   private val s2High = Delay(s1High)
   private val s2Marks = Delay(s1Config.ecn && s1Ect)
-  private val s2OverThreshold = Delay(s1Ect && s1Selected && after(s1Sojourn, s1Config.ceThreshold))
+  private val s2OverThreshold = Delay(
+    s1Ect && s1Selected && !s1Sojourn(TimeBits - 1) && after(s1Sojourn, s1Config.ceThreshold)
+  )
   private val s2Interval = Delay(s1Config.interval)
   private val s2MayDropAt = Delay(s1.now + s1Config.interval)
   private val changed = Wire(new Fast)

@@ -41,8 +41,8 @@ class PieUpdate(p: LaneParams) extends Bundle {
 
 /** Decides by PIE (RFC 8033) whether an arriving packet passes, is marked CE or is dropped. One arrival and one departure per cycle, of any queues.
   *
-  * The algorithm, its state and its arithmetic are those of `sim/model/pie.h`, which is bit-exact; that file names the two differences from Linux. The low 24
-  * of a draw's 56 bits are 0.
+  * The algorithm, its state and its arithmetic are those of `sim/model/pie.h`, which is bit-exact; that file lists the differences from Linux. The low 24
+  * of a draw's 56 bits are 0. No request may come while `ready` is low.
   *
   * `update` takes one queue at a time, [[PieUnit.UpdateCycles]] cycles each. It reads the delay in the cycle of its request, and arrivals see its result
   * from the cycle in which `update.ready` is high again.
@@ -74,7 +74,6 @@ class PieUnit(p: LaneParams) extends Module {
   private class Departed extends Bundle {
     val delay, burstLeft = UInt(DelayBits.W)
     val at = UInt(StampBits.W)
-    val has = Bool()
     val restart = UInt(RestartBits.W)
   }
   private class Accumulated extends Bundle {
@@ -107,12 +106,11 @@ class PieUnit(p: LaneParams) extends Module {
   private val d2Old = Delay(Mux(d1Again, leaving, departed.read(d0.queue)))
   private val d2Same = d2Old.restart === d2Restart
   private val d2Stamp = d2.now(StampBits - 1, 0)
-  private val d2Since = Mux(d2Same && d2Old.has, d2Stamp - d2Old.at, 0.U)
+  private val d2Since = Mux(d2Same, d2Stamp - d2Old.at, 0.U)
   private val d2Left = Mux(d2Same, d2Old.burstLeft, d2Burst)
   leaving.delay := d2Delay
   leaving.burstLeft := Mux(d2Left > d2Since, d2Left - d2Since, 0.U)(DelayBits - 1, 0)
   leaving.at := d2Stamp
-  leaving.has := true.B
   leaving.restart := d2Restart
   departed.write(d2Valid, d2.queue, leaving)
 
@@ -226,10 +224,17 @@ class PieUnit(p: LaneParams) extends Module {
     x.bits := queue
     x
   }
-  private val leavers = Seq(queueOf(d1Valid, d1.queue), queueOf(d2Valid, d2.queue))
-  private val comers = arrivals.tail.map(a => queueOf(a.valid, a.bits.queue))
-  burstRestart.write(writes, u.queue, counted(burstRestart.read(u.queue), uDeparted.restart, leavers))
-  sumRestart.write(writes, u.queue, counted(sumRestart.read(u.queue), accumulated.read(u.queue).restart, comers))
+  // Only packets of queues that are on write what they have seen.
+  private val leaving1 = queueOf(d1Valid && io.departureConfig.on, d1.queue)
+  private val inFlight = arrivals.zipWithIndex.tail.map { case (a, stage) =>
+    queueOf(a.valid && Delay(a1Config.on, stage - 1), a.bits.queue)
+  }
+  burstRestart.write(
+    writes,
+    u.queue,
+    counted(burstRestart.read(u.queue), uDeparted.restart, Seq(leaving1, queueOf(d2Valid, d2.queue)))
+  )
+  sumRestart.write(writes, u.queue, counted(sumRestart.read(u.queue), accumulated.read(u.queue).restart, inFlight))
 
   // After a reset a queue restarts with its first packets.
   private val cleared = !sweep.done
