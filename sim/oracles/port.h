@@ -70,11 +70,12 @@ static inline void port_advance(struct port *port, uint64_t *next_update, uint64
 }
 
 static inline void port_run(struct port *port, FILE *in) {
-  uint64_t next_update = port->update_ns;
+  uint64_t next_update = 0;  // the first one comes after the first packet
   unsigned long long ns;
   port->asked = 1;
   for (struct port_packet packet; fscanf(in, "%llu %u %u", &ns, &packet.bytes, &packet.ds) == 3;) {
     packet.ns = ns;
+    if (next_update == 0) next_update = ns + port->update_ns;
     port_advance(port, &next_update, ns);
     const uint64_t answers = (uint64_t)port->respond * (port->drops + port->marks);
     if (port->left_out < answers) {
