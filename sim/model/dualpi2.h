@@ -22,7 +22,6 @@ namespace vermilion {
 
 constexpr u64 DualProbMax = maxOf(32);
 constexpr int DualGainFrac = 8;  // bits of a gain below those of p'
-constexpr int DualDelayBits = 26;
 
 struct DualPi2Settings {
   u64 target = 0, step = 0;  // unit: 64 ns
