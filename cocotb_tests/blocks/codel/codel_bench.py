@@ -15,6 +15,8 @@ LATENCY, SETTLES, QUEUES = 3, 16, 16
 BUILT = int(os.environ.get("QUEUES", "16"))
 WRAP = 2**32
 NOT_IP = 256
+STARTS = [10**6, 2**31 - 5000, WRAP - 5000]
+MET = Counter()  # over all starts
 NEVER = 2**31 - 1
 FIELDS = {"target": "target", "interval": "interval", "ce_threshold": "ceThreshold", "mtu": "mtu", "ecn": "ecn"}
 FIELDS |= {"ce_mask": "ceMask", "ce_selector": "ceSelector"}
@@ -122,7 +124,7 @@ class Bench:
 
 
 @cocotb.test()
-@cocotb.parametrize(start=[10**6, 2**31 - 5000, WRAP - 5000])
+@cocotb.parametrize(start=STARTS)
 async def every_verdict_is_the_models(dut, start):
     bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")) + start % 1000, start)
     await bench.start()
@@ -143,9 +145,10 @@ async def every_verdict_is_the_models(dut, start):
     for _ in range(LATENCY + 1):
         await bench.tick()
     dut._log.info(f"met: {dict(bench.seen)}")
-    assert not bench.waiting and all(
-        bench.seen[what] >= 1
-        for what in (
+    assert not bench.waiting
+    MET.update(bench.seen)
+    if start == STARTS[-1]:
+        met = (
             DROP,
             MARK,
             "entered at an earlier rate",
@@ -154,4 +157,4 @@ async def every_verdict_is_the_models(dut, start):
             "not settled",
             "by a selected threshold",
         )
-    ), bench.seen
+        assert all(MET[what] > 10 for what in met), MET
