@@ -87,7 +87,11 @@ def test_victims_survivors_order_and_clocks_are_the_models(scenario, preset):
 # The complement, and the lowest bit alone: of two bits that say which bank was written last the complement can read as another name of the same.
 @pytest.mark.parametrize(
     "preset, garbled",
-    [("lab-few-cells", "~writeData"), nightly("lab-few-cells", "writeData ^ 1"), ("lab-128-queues", "~writeData")],
+    [
+        ("lab-few-cells", "~writeData"),
+        nightly("lab-few-cells", "writeData ^ 1"),
+        nightly("lab-128-queues", "~writeData"),
+    ],
 )
 def test_nothing_counts_on_what_a_ram_gives_for_an_address_that_is_being_written(preset, garbled, tmp_path):
     bench = program(preset, unkind(tmp_path / "sv", garbled, preset))

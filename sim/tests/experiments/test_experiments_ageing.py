@@ -127,6 +127,7 @@ def test_variants_are_kept_apart(results):
     assert len({program.arguments for program, _ in results.values()}) == 3
 
 
+@at_night
 @pytest.mark.slow
 def test_an_average_that_forgets_more_loses_less(results):
     old, exact, step = (loss for _, loss in results.values())

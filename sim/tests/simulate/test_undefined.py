@@ -47,7 +47,7 @@ def test_power_up_state_does_not_matter(tmp_path, preset, variant):
         assert got.of_the_rtl() == expected.of_the_rtl()
 
 
-@pytest.mark.parametrize("preset", ["lab-128-queues", nightly("nic10g-all")])
+@pytest.mark.parametrize("preset", [*map(nightly, COLLISIONS)])
 def test_collisions_do_not_matter(tmp_path, preset):
     """RAMs give random bits where a read meets a write, from random state: replay, accounting and the model's outputs agree."""
     program = build.simulator(preset, "undefined")
@@ -173,8 +173,7 @@ def test_an_unknown_ram_is_refused(old, new):
 def test_every_synchronous_ram_has_collisions():
     """Of every RAM of the builds that are tested, each read port."""
     for preset in COLLISIONS:
-        build.simulator(preset, "undefined")
-        folder = build.BUILD / preset / "sv-undefined"
+        folder = build.undefined_verilog(preset, build.system_verilog(preset, build.quiet), build.quiet)
         reads = [
             (
                 path.name,
