@@ -21,7 +21,7 @@ NEVER = 2**31 - 1
 FIELDS = {"target": "target", "interval": "interval", "ce_threshold": "ceThreshold", "mtu": "mtu", "ecn": "ecn"}
 FIELDS |= {"ce_mask": "ceMask", "ce_selector": "ceSelector"}
 PASS, MARK, DROP = range(3)
-BELOW = 0
+BELOW, DROPPED = 0, 3
 
 
 def settings(r):
@@ -41,11 +41,11 @@ class Bench:
         self.now = start
         self.names = self.random.sample(range(BUILT), QUEUES)  # numbers that differ in high bits, too
         self.configs = [settings(self.random) for _ in range(QUEUES)]
-        self.on = [True] * QUEUES
+        self.on, self.restarts = [True] * QUEUES, [False] * QUEUES
         self.states = [mb.CodelState() for _ in range(QUEUES)]
         self.changed = [-SETTLES] * QUEUES  # the request that changed the count last
         self.sojourn = [0] * QUEUES
-        self.clock, self.waiting, self.seen, self.queue = 0, [], Counter(), None
+        self.clock, self.waiting, self.seen, self.queue, self.backlog = 0, [], Counter(), None, 0
 
     async def start(self):
         dut = self.dut
@@ -62,9 +62,11 @@ class Bench:
         wires = self.wires
         if self.queue is not None:  # the settings of the request before
             config = self.configs[self.queue]
-            wires.io_config_on.value = self.on[self.queue]
+            wires.io_config_settings_on.value = self.on[self.queue]
+            wires.io_config_restarts.value = self.restarts[self.queue]
+            wires.io_backlog.value = self.backlog
             for ours, theirs in FIELDS.items():
-                getattr(wires, f"io_config_{theirs}").value = getattr(config, ours)
+                getattr(wires, f"io_config_settings_{theirs}").value = getattr(config, ours)
         wires.io_request_valid.value = queue is not None
         self.queue = queue
         if queue is not None:
@@ -84,15 +86,16 @@ class Bench:
         wires.io_request_bits_enqueued.value = (self.now - sojourn) % WRAP
         wires.io_request_bits_dsField.value = ds % 256
         wires.io_request_bits_isIp.value = ds != NOT_IP
-        wires.io_request_bits_backlog.value = backlog
-        verdict = PASS
+        self.backlog = backlog
+        verdict, again = PASS, False
         if self.on[queue]:
             settled = self.clock - self.changed[queue] >= SETTLES
-            before = state.phase, state.count
+            before, step = (state.phase, state.count), state.step
             enqueued = (self.now - sojourn) % WRAP
             verdict = mb.library().vm_codel_head(
                 mb.byref(state), mb.byref(config), self.now, enqueued, ds, backlog, settled
             )
+            again = self.due_again(state, step) if verdict == DROP else False
             entered = before[0] == BELOW and state.phase != BELOW
             if entered or state.count != before[1]:
                 self.changed[queue] = self.clock
@@ -103,7 +106,17 @@ class Bench:
             self.seen["not settled"] += not settled
             by_count = entered or state.count != before[1]
             self.seen["by a selected threshold"] += verdict == MARK and not by_count and config.ce_mask != 0
-        self.waiting.append((self.clock + LATENCY, verdict, f"queue {queue}, {state.phase=}, {state.count=}"))
+        self.waiting.append((self.clock + LATENCY, (verdict, again), f"queue {queue}, {state.phase=}, {state.count=}"))
+
+    def due_again(self, state, step) -> bool:
+        """Whether the RTL says that another drop may be due at once, which it must say if one is. `step` is that before the drop."""
+        late = (self.now - state.drop_next) % WRAP
+        says = state.phase == DROPPED and (late - step // 2) % WRAP < 2**31
+        is_due = state.phase == DROPPED and (late - state.step) % WRAP < 2**31
+        assert says or not is_due or 2 * state.step + 1 < step, f"{late=} {step=} {state.step=}"
+        self.seen["another drop may be due"] += says
+        self.seen["another drop is due"] += is_due
+        return says
 
     def waits(self, queue) -> int:
         """A sojourn time that stays above the target for long, now and then falls below it, and seldom makes no sense."""
@@ -116,11 +129,13 @@ class Bench:
 
     def check(self):
         if self.waiting and self.waiting[0][0] <= self.clock:
-            _, want, context = self.waiting.pop(0)
-            drop, mark = self.wires.io_drop.value, self.wires.io_mark.value
-            assert (drop, mark) == (want == DROP, want == MARK), f"RTL {drop=} {mark=}, model {want}: {context}"
+            _, (want, again), context = self.waiting.pop(0)
+            drop, mark, says = self.wires.io_drop.value, self.wires.io_mark.value, self.wires.io_dueAgain.value
+            expected = (want == DROP, want == MARK, again)
+            assert (drop, mark, says) == expected, f"RTL {drop=} {mark=} {says=}, model {want} {again=}: {context}"
         else:
             assert not self.wires.io_drop.value and not self.wires.io_mark.value, "a verdict on no packet"
+            assert not self.wires.io_dueAgain.value, "a drop may be due again that was none"
 
 
 @cocotb.test()
@@ -134,10 +149,13 @@ async def every_verdict_is_the_models(dut, start):
         base = r.randrange(QUEUES)
         for _ in range(800):
             queue = (base + r.randrange(spread)) % QUEUES
-            if r.random() < 0.001:  # behind the packets that are under way
+            if r.random() < 0.002:  # behind the packets that are under way
                 for _ in range(3):
                     await bench.tick()
                 bench.configs[queue], bench.on[queue] = settings(r), r.random() < 0.9
+                if r.random() < 0.6:
+                    bench.seen["restarted while dropping"] += bench.states[queue].phase != BELOW
+                    bench.restarts[queue], bench.states[queue] = not bench.restarts[queue], mb.CodelState()
             step = int(ticks) + (r.random() < ticks % 1)
             if r.random() < 0.0003:
                 step = r.choice([2**31, WRAP - 10**4, 10**5])
@@ -156,5 +174,6 @@ async def every_verdict_is_the_models(dut, start):
             "left",
             "not settled",
             "by a selected threshold",
+            "another drop is due",
         )
-        assert all(MET[what] > 10 for what in met), MET
+        assert all(MET[what] > 10 for what in met) and MET["restarted while dropping"] > 2, MET

@@ -9,14 +9,17 @@ from support.nightly import nightly
 # A fault of each kind: what stands in the SystemVerilog, and what it becomes.
 FAULTS = {
     "the state of the packet one cycle before is not seen": (r"s1Again = s2Valid &", "s1Again = 1'h0 &"),
-    "a queue counts as settled before its count is written": (r"isSettled = held_changes ==", "isSettled = 1'h1 | held_changes =="),
+    "a queue counts as settled before its count is written": (r"isSettled = last_changes ==", "isSettled = 1'h1 | last_changes =="),
     "a state that begins soon looks back 8 intervals": (r"\{c3_interval, 4'h0\}", "{1'h0, c3_interval, 3'h0}"),
     "a state that begins soon begins with a count of 1": (r"(c5Count <= c4_enters \?) \(c4Soon", r"\1 (1'h0"),
     "the product y y count is not subtracted from 3": (r"49'h300000000 -", "49'h200000000 -"),
-    "a packet with the mtu behind it may be dropped": (r"s1_backlog > io_config_mtu", "s1_backlog >= io_config_mtu"),
+    "a packet with the mtu behind it may be dropped": (r"io_backlog > io_config_settings_mtu", "io_backlog >= io_config_settings_mtu"),
     "the time of the first packet above the target is lost": (r"if \(held_isAbove\) begin", "if (1'h0) begin"),
     "a threshold in time marks nothing": (r"wants \? s2Marks : s2OverThreshold", "wants & s2Marks"),
     "a mark leaves the next drop where it was": (r"wants \? enters \| s2Marks :", "wants ? enters :"),
+    "a restart keeps the phase": (r"= last_restarts == s2Restarts;", "= 1'h1;"),
+    "a restart keeps the count": (r"held_isFresh = ~_GEN_0 \|", "held_isFresh ="),
+    "another drop is told only an interval later": (r"\{1'h0, old_step\[31:1\]\}", "old_step"),
 }  # fmt: skip
 EVERY_RUN = list(FAULTS)[:3]
 

@@ -7,7 +7,7 @@ import vermilion.fixed.Formats.LenBits
 import vermilion.lane.LaneParams
 
 /** Settings of a queue's CoDel. Times are in units of 1,024 ns. */
-class CodelConfig extends Bundle {
+class CodelSettings extends Bundle {
   val on = Bool() // if low, every packet passes
   val target, interval = UInt(CodelUnit.TimeBits.W)
   val ceThreshold = UInt(CodelUnit.TimeBits.W) // marks what waited longer; 2^31 - 1: nothing
@@ -16,13 +16,17 @@ class CodelConfig extends Bundle {
   val ceMask, ceSelector = UInt(8.W) // `ceThreshold` applies if (DS field & ceMask) is ceSelector, or if ceMask is 0
 }
 
+class CodelConfig extends Bundle {
+  val settings = new CodelSettings
+  val restarts = Bool() // when it changes, the queue's state starts anew
+}
+
 /** A packet at the head of its queue, which may leave. */
 class HeadRequest(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val now, enqueued = UInt(CodelUnit.TimeBits.W) // unit: 1,024 ns
   val dsField = UInt(8.W) // DSCP and ECN
   val isIp = Bool()
-  val backlog = UInt(LenBits.W) // bytes in its queue behind it
 }
 
 /** Decides by CoDel (RFC 8289) whether the packet at the head of a queue passes, is marked CE or is dropped. One packet per cycle, of any queues.
@@ -39,6 +43,7 @@ class HeadRequest(p: LaneParams) extends Bundle {
   * its request a decision of the same queue sees them. A queue is not settled until then, and drops and marks nothing by its count.
   * So a queue drops or marks at most one packet in that many cycles: 15.6 million per second at 250 MHz. A scheduler that chooses the queue again before
   * it is settled lets a packet pass that Linux would drop.
+  * `dueAgain` tells that this may happen: the packet is dropped half of the present interval or more after the time at which the drop was due.
   * A packet that is flushed must be a request with a backlog of 0. No request may come while `ready` is low.
   *
   * {{{
@@ -50,8 +55,8 @@ class HeadRequest(p: LaneParams) extends Bundle {
   * fast | loop | phase, mayDropAt, whether the next drop is `step` after `base`
   * slow | change | count, lastCount, inverse square root y, `base`, `step` = interval y
   *
-  * Each has a bit that changes with each change of `count`; the queue is settled while the two are equal. `config` is that of the request's
-  * queue, one cycle after the request. `ready` is low for `queues` cycles after a reset. Latency: [[CodelUnit.Latency]] cycles.
+  * Each has a bit that changes with each change of `count`; the queue is settled while the two are equal. `config` and `backlog` are those of the
+  * request's queue, one cycle after the request. `ready` is low for `queues` cycles after a reset. Latency: [[CodelUnit.Latency]] cycles.
   */
 class CodelUnit(p: LaneParams) extends Module {
   import CodelUnit._
@@ -59,7 +64,9 @@ class CodelUnit(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val request = Flipped(Valid(new HeadRequest(p)))
     val config = Input(new CodelConfig) // one cycle after the request
+    val backlog = Input(UInt(LenBits.W)) // bytes in its queue behind it; one cycle after the request
     val drop, mark = Output(Bool()) // at most one is high
+    val dueAgain = Output(Bool()) // with `drop`: another drop may be due at once
     val ready = Output(Bool())
   })
 
@@ -68,7 +75,9 @@ class CodelUnit(p: LaneParams) extends Module {
     val later = Bool() // the next drop is at base + step, not at base
     val isAbove = Bool()
     val mayDropAt = UInt(TimeBits.W)
+    val isFresh = Bool() // no drop and no mark since the last restart
     val changes = Bool()
+    val restarts = Bool()
   }
   private class Slow extends Bundle {
     val count, lastCount = UInt(CountBits.W)
@@ -88,10 +97,10 @@ class CodelUnit(p: LaneParams) extends Module {
   private val s1Valid = RegNext(io.request.valid, false.B)
   private val s1 = Delay(io.request.bits)
   private val s1Sojourn = Delay(io.request.bits.now - io.request.bits.enqueued)
-  private val s1Config = io.config
+  private val s1Config = io.config.settings
   private val s1Ect = s1.isIp && s1.dsField(1, 0) =/= 0.U
   private val s1Selected = s1Config.ceMask === 0.U || (s1.dsField & s1Config.ceMask) === s1Config.ceSelector
-  private val s1High = !after(s1Config.target, s1Sojourn) && s1.backlog > s1Config.mtu
+  private val s1High = !after(s1Config.target, s1Sojourn) && io.backlog > s1Config.mtu
 
   // -- stage 2: the loop --
   private val s2Valid = RegNext(s1Valid && s1Config.on, false.B)
@@ -103,15 +112,24 @@ class CodelUnit(p: LaneParams) extends Module {
   )
   private val s2Interval = Delay(s1Config.interval)
   private val s2MayDropAt = Delay(s1.now + s1Config.interval)
+  private val s2Restarts = Delay(io.config.restarts)
   private val changed = Wire(new Fast)
   private val s1Again = s2Valid && s2.queue === s1.queue
-  private val held = Delay(Mux(s1Again, changed, fast.read(io.request.bits.queue)))
+  private val last = Delay(Mux(s1Again, changed, fast.read(io.request.bits.queue)))
   private val old = Delay(slow.read(io.request.bits.queue))
 
+  private val restarts = last.restarts =/= s2Restarts
+  private val held = WireDefault(last)
+  when(restarts) {
+    held.phase := Phase.Below
+    held.isAbove := false.B
+    held.isFresh := true.B
+  }
   private val isSettled = held.changes === old.changes
   private val isLater = held.later || held.phase === Phase.Dropped
   private val next =
     old.base + Mux(isLater, old.step, 0.U) // the next drop; in phase Dropped, if the packet may be dropped
+  private val late = next + (old.step >> 1) // another drop is not due earlier
   private val may = s2High && held.isAbove && after(s2.now, held.mayDropAt)
   private val isDropping = held.phase === Phase.Dropping || held.phase === Phase.Dropped
   private val enters = held.phase === Phase.Below && may && isSettled
@@ -120,6 +138,8 @@ class CodelUnit(p: LaneParams) extends Module {
   changed.isAbove := s2High
   changed.mayDropAt := Mux(held.isAbove, held.mayDropAt, s2MayDropAt)
   changed.changes := held.changes ^ wants
+  changed.isFresh := held.isFresh && !wants
+  changed.restarts := s2Restarts
   changed.later := Mux(wants, enters || s2Marks, held.later || (held.phase === Phase.Dropped && may && isSettled))
   changed.phase := MuxCase(
     held.phase,
@@ -135,12 +155,13 @@ class CodelUnit(p: LaneParams) extends Module {
 
   // -- stage 3: result --
   io.drop := RegNext(s2Valid && wants && !s2Marks, false.B)
+  io.dueAgain := RegNext(s2Valid && continues && !s2Marks && Arithmetic.reached(s2.now, late), false.B)
   io.mark := RegNext(s2Valid && Mux(wants, s2Marks, s2OverThreshold), false.B)
 
   // -- a change of the count --
   private class Change extends Bundle {
     val queue = UInt(p.queueBits.W)
-    val enters = Bool()
+    val enters, isFresh = Bool()
     val now, base, interval = UInt(TimeBits.W)
     val count, lastCount = UInt(CountBits.W)
     val y = UInt(RootBits.W)
@@ -150,6 +171,7 @@ class CodelUnit(p: LaneParams) extends Module {
   change.valid := s2Valid && wants
   change.bits.queue := s2.queue
   change.bits.enters := enters
+  change.bits.isFresh := held.isFresh
   change.bits.now := s2.now
   change.bits.base := next
   change.bits.interval := s2Interval
@@ -162,7 +184,8 @@ class CodelUnit(p: LaneParams) extends Module {
   private val c3Grown = c3.count - c3.lastCount
   private val c3Since = c3.now - c3.base
   // A state that begins soon after the last one begins at that one's rate, otherwise with a count of 1.
-  private val c4Soon = Delay(c3Grown > 1.U) && after(Delay(c3.interval << 4)(TimeBits - 1, 0), Delay(c3Since))
+  private val c4Soon =
+    Delay(c3Grown > 1.U && !c3.isFresh) && after(Delay(c3.interval << 4)(TimeBits - 1, 0), Delay(c3Since))
   private val c4 = Delay(c3)
   private val c4Fresh = c4.enters && !c4Soon
   private val c4Count = Mux(c4.enters, Mux(c4Soon, Delay(c3Grown), 1.U), c4.count + 1.U)
@@ -194,7 +217,9 @@ class CodelUnit(p: LaneParams) extends Module {
   empty.later := false.B
   empty.isAbove := false.B
   empty.mayDropAt := 0.U
+  empty.isFresh := true.B
   empty.changes := false.B
+  empty.restarts := false.B
   fast.write(!sweep.done, sweep.address, empty)
   slow.write(!sweep.done, sweep.address, 0.U.asTypeOf(new Slow))
 
