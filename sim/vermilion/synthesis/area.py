@@ -51,6 +51,8 @@ DESIGNS = {
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),
     "queues-with-victims": ("EgressQueues", "queues and scheduler with the victim search in all 16", False),
     "queues-512": ("EgressQueues", "queues and scheduler, 16,384 cells", False),
+    "queues-codel": ("EgressQueues", "queues and scheduler, 16 queues, with CoDel", False),
+    "queues-codel-512": ("EgressQueues", "queues and scheduler, 16,384 cells, with CoDel", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "average": ("AverageUnit", "averages", False),
     "look": ("QueueStateLookup", "what averages see of a queue", False),

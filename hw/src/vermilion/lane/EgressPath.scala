@@ -41,6 +41,7 @@ class EgressPath(p: LaneParams, egress: Int) {
   ceWritten.bits.lenBytes := edited.queueEntry.lenBytes
   ceWritten.bits.arrival := edited.queueEntry.arrival
   ceWritten.bits.flushed := false.B
+  for (verdict <- ceWritten.bits.dropped ++ ceWritten.bits.marked) verdict := false.B
 
   /** High while the path holds a cell or a beat. */
   def holdsCells: Bool =

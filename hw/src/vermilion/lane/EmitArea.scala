@@ -51,6 +51,8 @@ object EmitArea extends Emitter {
     "parser" -> (() => new HeaderParser),
     "queues" -> (() => new EgressQueues(p)),
     "queues-512" -> (() => new EgressQueues(LaneParams.nic100g)),
+    "queues-codel" -> (() => new EgressQueues(p.copy(codel = true))),
+    "queues-codel-512" -> (() => new EgressQueues(LaneParams.nic100g.copy(codel = true))),
     "rewrite" -> (() => new HeaderRewrite(p)),
     "statistics" -> (() => new Statistics(p)),
     "statistics-1024" -> (() => new Statistics(p.copy(queues = 1024))),

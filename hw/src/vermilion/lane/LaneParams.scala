@@ -18,6 +18,7 @@ import vermilion.control.TokenKind
   *                      yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power
   *                      of two; 0: none can, and the search is not built. The search makes a verdict 3 cycles later
+  * @param codel         each packet that is chosen is judged by its queue's CoDel before it is sent (departure/DepartureVerdicts.scala)
   * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
@@ -49,7 +50,8 @@ case class LaneParams(
     ultraRam: Boolean = true,
     routeInUser: Boolean = false,
     evictedBits: Option[Int] = None,
-    heads: Option[Int] = None
+    heads: Option[Int] = None,
+    codel: Boolean = false
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -91,6 +93,11 @@ case class LaneParams(
   require(
     !protect || victims == 0,
     s"protect is $protect with $victims victims; the memories of the victim search are not protected, legal is victims = 0"
+  )
+
+  require(
+    !protect || !codel,
+    s"protect is $protect with codel $codel; the memories of CoDel are not protected, legal is codel = false"
   )
 
   require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")

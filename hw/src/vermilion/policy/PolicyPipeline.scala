@@ -304,6 +304,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d.dscp := remark.dscp
   d.removeOption := headers.hasTtlOption && holdS6Until(s6Decide.ttlOption, latency)
   d.ttlOptionAt := headers.ttlOptionAt
+  d.dsField.foreach(_ := headers.dscp ## headers.ecn)
   io.refused.valid := decided && !admitted && done.descriptor.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.descriptor.headCell
   io.refused.bits.cells := done.descriptor.cells

@@ -51,6 +51,18 @@ class EgressPhases(p: LaneParams, queues: QueuePorts, schedulers: Seq[Scheduler]
   shaper.io.queue := queues.serve.queue
   shaper.io.lenBytes := queues.serve.packet.lenBytes
   port.io.phase := phases
+
+  /** Connects the packet that a verdict drops in this cycle. */
+  def drop(packet: Valid[DroppedPacket]): Unit = {
+    for ((scheduler, e) <- schedulers.zipWithIndex) {
+      val isOfEgress = packet.valid && isOf(e, packet.bits.queue)
+      shaper.io.dropped.get(e) := isOfEgress
+      port.io.dropped.get(e) := isOfEgress
+      scheduler.io.dropped.get.valid := isOfEgress
+      scheduler.io.dropped.get.bits.queue := local(packet.bits.queue)
+      scheduler.io.dropped.get.bits.lenBytes := packet.bits.lenBytes
+    }
+  }
   port.io.lenBytes := queues.serve.packet.lenBytes
   for ((scheduler, e) <- schedulers.zipWithIndex) {
     scheduler.io.phase := phases(e) && !configures

@@ -2,6 +2,7 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
+import vermilion.departure._
 import vermilion.fixed.{Arithmetic, Delay}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
@@ -19,8 +20,13 @@ import vermilion.victim._
   *
   * `queueEntry` feeds a `PacketReader`. A packet counts as departed (`departed`) when it is chosen. The scheduler chooses the next packet
   * before the reader asks for it. So between two packets the reader waits only for the scheduler's rate.
-  * The scheduler chooses only while fewer than `AheadCells` cells wait for the reader. `AheadCells` is the number of cycles that a choice takes.
-  * So in addition to the packet that is read, at most 3 cells (192 bytes) and one longest frame are departed but unread.
+  * The scheduler chooses only while fewer than `AheadCells` cells wait for the reader: 4, the number of cycles that a choice takes; 16 in builds with
+  * `codel`. So in addition to the packet that is read, at most 3 or 15 cells (192 or 960 bytes) and one longest frame are departed but unread.
+  *
+  * In these builds every packet that is chosen gets a verdict ([[DepartureVerdicts]]). One that is dropped takes the path of a discarded packet, and
+  * costs its queue and its port nothing. `departed` and `queueEntry` are 3 cycles later. When another drop of a queue may be due at once, its
+  * egress waits until the queue is settled, 12 cycles after the verdict: a port or queue with a rate chooses nothing, others choose no more than what keeps
+  * the reader busy, less than 12 cells. What is chosen in that time passes, as do up to 3 packets that were chosen before the verdict.
   *
   * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[VictimQueues]]). `ahead` asks
   * about a packet before it arrives. The scheduler then serves the heads of the queues, and `departed` is 6 cycles later.
@@ -34,7 +40,7 @@ import vermilion.victim._
   * In the first `queues` cycles after reset no packet may be enqueued and nothing configured.
   */
 class EgressQueues(p: LaneParams) extends Module {
-  private val AheadCells = 4
+  private val AheadCells = if (p.codel) 16 else 4
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
@@ -66,6 +72,10 @@ class EgressQueues(p: LaneParams) extends Module {
   private val queues = manager.io
   private val taken = queues.taken
   queues.enqueue := io.enqueue
+  private val came = Wire(Valid(new QueuedBytes(p)))
+  came.valid := io.enqueue.valid
+  came.bits.queue := io.enqueue.bits.queue
+  came.bits.bytes := io.enqueue.bits.queueEntry.lenBytes
   private val comes = pushOuts match { // a packet is on its way to the queues, or to their heads
     case None => false.B
     case Some(ports) =>
@@ -74,6 +84,11 @@ class EgressQueues(p: LaneParams) extends Module {
       bodies.io.arrival := ports.arrival
       ports.outcome := bodies.io.outcome
       ports.freed := bodies.io.freed
+      val outcome = bodies.io.outcome.bits
+      came.valid := bodies.io.outcome.valid && (outcome.enqueued || outcome.evicted)
+      came.bits.queue := bodies.io.settled.queue
+      came.bits.bytes := Mux(outcome.enqueued, bodies.io.settled.lenBytes, 0.U) -
+        Mux(outcome.evicted, outcome.victim.lenBytes, 0.U(LenBits.W))
       ports.ready := bodies.io.ready
       queues.enqueue := bodies.io.newHead
       queues.place.foreach(_ := bodies.io.place)
@@ -105,6 +120,7 @@ class EgressQueues(p: LaneParams) extends Module {
     scheduler.io.configure.bits.priority := io.configure.bits.priority
     scheduler.io.configure.bits.quantum := io.configure.bits.quantum
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
+    scheduler.io.configure.bits.codel.zip(io.configure.bits.codel).foreach { case (to, from) => to := from }
     scheduler.io.paused := io.paused(e)
     scheduler.io.flush.egresses.head := io.flush.egresses(e)
     scheduler.io.flush.queue.valid := io.flush.queue.valid && phases.isOf(e, io.flush.queue.bits)
@@ -112,13 +128,45 @@ class EgressQueues(p: LaneParams) extends Module {
   }
 
   // A discarded packet goes here and not to a reader. One may still be on its way here when the next is chosen.
-  private val discarded = Module(new Queue(new Chain(p), EgressQueues.Discarded))
-  private val roomToDiscard = discarded.io.count <= (EgressQueues.Discarded - 2).U && !guards.failed && !skip
+  private val places = if (p.codel) 16 else 4
+  private val discarded = Module(new Queue(new Chain(p), places))
+  private val underWayHere =
+    if (p.codel) DepartureVerdicts.Latency + 2 else 2 // packets that are chosen and not judged, with one of this cycle
+  private val mayDiscard = discarded.io.count <= (places - underWayHere).U
+  private val roomToDiscard = mayDiscard && !guards.failed && !skip
+
+  // A packet that has been taken, with its verdict.
   private def discards(scheduler: Scheduler): Bool = scheduler.io.take && scheduler.io.discards
-  private val isDiscarded = RegNext(schedulers.map(discards).reduce(_ || _), false.B)
-  discarded.io.enq.valid := taken.valid && isDiscarded
-  discarded.io.enq.bits.head := taken.bits.queueEntry.headCell
-  discarded.io.enq.bits.cells := taken.bits.queueEntry.cells
+  private val isFlushed = RegNext(schedulers.map(discards).reduce(_ || _), false.B)
+  private val verdicts = Option.when(p.codel)(Module(new DepartureVerdicts(p)).suggestName("verdicts"))
+  private val judged = Wire(Valid(new JudgedPacket(p)))
+  judged.valid := taken.valid
+  judged.bits.queue := taken.bits.queue
+  judged.bits.queueEntry := taken.bits.queueEntry
+  judged.bits.flushed := isFlushed
+  judged.bits.dropped := false.B
+  judged.bits.marked := false.B
+  for (verdicts <- verdicts) {
+    verdicts.io.now := io.now
+    verdicts.io.taken := taken
+    verdicts.io.flushed := isFlushed
+    verdicts.io.configure.valid := io.configure.valid
+    verdicts.io.configure.bits.queue := io.configure.bits.queue
+    verdicts.io.configure.bits.settings := io.configure.bits.codel.get
+    verdicts.io.came := came
+    judged := verdicts.io.judged
+    val dropped = Wire(Valid(new DroppedPacket(p)))
+    dropped.valid := judged.valid && judged.bits.dropped
+    dropped.bits.queue := judged.bits.queue
+    dropped.bits.lenBytes := judged.bits.queueEntry.lenBytes
+    phases.drop(dropped)
+  }
+  private val underVerdict = verdicts.map(_.io.busy).getOrElse(taken.valid)
+
+  private val isDiscarded = judged.bits.flushed || judged.bits.dropped
+  discarded.io.enq.valid := judged.valid && isDiscarded
+  discarded.io.enq.bits.head := judged.bits.queueEntry.headCell
+  discarded.io.enq.bits.cells := judged.bits.queueEntry.cells
   assert(!discarded.io.enq.valid || discarded.io.enq.ready, "a packet was discarded with no place for it")
   io.discarded <> discarded.io.deq
 
@@ -128,20 +176,30 @@ class EgressQueues(p: LaneParams) extends Module {
     chosen.suggestName(if (p.egresses == 1) "chosen" else s"chosen_$e")
     // Cells of the packets that are chosen but that the reader has not taken.
     val ahead = RegInit(0.U((p.chainBits + 1).W)).suggestName(if (p.egresses == 1) "ahead" else s"ahead_$e")
+    // The cells of a packet that was dropped in the cycle before, and whether its egress waits for its queue.
+    val dropsHere = judged.valid && judged.bits.dropped && phases.isOf(e, judged.bits.queue)
+    val dropped = if (p.codel) RegNext(Mux(dropsHere, judged.bits.queueEntry.cells, 0.U), 0.U) else 0.U
+    val counted = if (p.codel) Arithmetic.wrap(ahead - dropped, ahead.getWidth) else ahead
+    val settling = verdicts.map(verdicts => Settling(verdicts.io.dueAgain && dropsHere)).getOrElse(false.B)
     // Known late: whether a packet is taken, which one, and whether the reader takes one. Each is followed by only one adder.
-    val aheadLess = Arithmetic.wrap(ahead - io.queueEntry(e).bits.cells, ahead.getWidth)
+    val aheadLess = Arithmetic.wrap(counted - io.queueEntry(e).bits.cells, ahead.getWidth)
     def withTaken(cells: UInt): UInt = {
       val bytes = Cat(cells, (CellBytes - 1).U(6.W)) +& scheduler.io.serve.packet.lenBytes
       Arithmetic.wrap(bytes >> 6, ahead.getWidth)
     }
     def whereTaken(cells: UInt): UInt =
       Mux(scheduler.io.take && !scheduler.io.discards, withTaken(cells), cells)
-    ahead := Mux(io.queueEntry(e).fire, whereTaken(aheadLess), whereTaken(ahead))
-    scheduler.io.room := ahead < AheadCells.U && !guards.failed && !skip
+    ahead := Mux(io.queueEntry(e).fire, whereTaken(aheadLess), whereTaken(counted))
+    scheduler.io.settling.foreach(_ := settling)
+    val hasRoom = if (p.codel) {
+      val few = ahead < EgressQueues.FewCells.U && !phases.port.io.egresses(e).shaped
+      mayDiscard && Mux(settling, few, ahead < AheadCells.U)
+    } else ahead < AheadCells.U
+    scheduler.io.room := hasRoom && !guards.failed && !skip
     scheduler.io.roomToDiscard := roomToDiscard
 
-    chosen.io.enq.valid := taken.valid && phases.isOf(e, taken.bits.queue) && !isDiscarded
-    chosen.io.enq.bits := taken.bits.queueEntry
+    chosen.io.enq.valid := judged.valid && phases.isOf(e, judged.bits.queue) && !isDiscarded
+    chosen.io.enq.bits := judged.bits.queueEntry
     io.queueEntry(e).valid := chosen.io.deq.valid && !io.paused(e)
     io.queueEntry(e).bits := chosen.io.deq.bits
     chosen.io.deq.ready := io.queueEntry(e).ready && !io.paused(e)
@@ -149,12 +207,14 @@ class EgressQueues(p: LaneParams) extends Module {
     assert(!chosen.io.enq.valid || chosen.io.enq.ready, "a packet was taken with no place for it")
   }
 
-  io.departed.valid := taken.valid
-  io.departed.bits.queue := taken.bits.queue
-  io.departed.bits.colour := taken.bits.queueEntry.colour
-  io.departed.bits.lenBytes := taken.bits.queueEntry.lenBytes
-  io.departed.bits.arrival := taken.bits.queueEntry.arrival
-  io.departed.bits.flushed := isDiscarded
+  io.departed.valid := judged.valid
+  io.departed.bits.queue := judged.bits.queue
+  io.departed.bits.colour := judged.bits.queueEntry.colour
+  io.departed.bits.lenBytes := judged.bits.queueEntry.lenBytes
+  io.departed.bits.arrival := judged.bits.queueEntry.arrival
+  io.departed.bits.flushed := judged.bits.flushed
+  io.departed.bits.dropped.foreach(_ := judged.bits.dropped)
+  io.departed.bits.marked.foreach(_ := judged.bits.marked)
 
   // The earliest of the schedulers' wake times.
   private val wakes = schedulers.map(_.io.wake)
@@ -164,7 +224,7 @@ class EgressQueues(p: LaneParams) extends Module {
     out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
     out
   }
-  private val underWay = arriving || taken.valid || discarded.io.deq.valid || phases.configures
+  private val underWay = arriving || underVerdict || discarded.io.deq.valid || phases.configures
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
   io.wake.valid := first.valid && !phases.configures && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
@@ -174,8 +234,17 @@ class EgressQueues(p: LaneParams) extends Module {
   val guard = guards.ports(manager.guard +: schedulers.map(_.guard): _*)
 }
 
-object EgressQueues {
+private object EgressQueues {
 
-  /** The most packets that are discarded and whose cells are not returned yet. */
-  private val Discarded = 4
+  /** Cells of chosen packets that keep the reader busy while verdicts of a DRR turn are open. */
+  val FewCells = 12
+}
+
+/** Whether an egress waits until a queue is settled, from the verdict on. */
+private object Settling {
+  def apply(isLate: Bool): Bool = {
+    val left = RegInit(0.U(log2Ceil(DepartureVerdicts.Settles).W))
+    when(isLate) { left := (DepartureVerdicts.Settles - 1).U }.elsewhen(left =/= 0.U) { left := left - 1.U }
+    isLate || left =/= 0.U
+  }
 }

@@ -12,6 +12,7 @@ class PortShaperPort extends Bundle {
   val open = Output(Bool())
   val settled = Output(Bool())
   val due = Output(UInt(TimeBits.W))
+  val shaped = Output(Bool()) // it has a rate
 }
 
 /** Shapes the ports of all egresses: it tells whether a packet may be sent in this cycle.
@@ -30,6 +31,9 @@ class PortShaperPort extends Bundle {
   * Whether a packet is charged is known last there, so `open` is computed for both cases and then selected. `open` uses the credit of the cycle before.
   * `due` is the first ns at which the port opens. It is valid when no charge is pending.
   *
+  * In builds with `codel` a verdict may drop the packet in p4. `due` returns to what it was before its charge, with eight egresses before the charge is
+  * added to it.
+  *
   * A configure restarts with the full burst and discards the pending charges. In the three cycles after it nothing may be sent, with several egresses
   * until the second phase: the shaper computes the cost of `ShortBytes`. In the cycle of a configure nothing may be charged.
   * A port without a cost is always open.
@@ -41,6 +45,8 @@ class PortShaper(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val configure = Flipped(Vec(p.egresses, Valid(new ShaperConfig)))
     val lenBytes = Input(UInt(PktLenBits.W)) // of the packet that an egress's `charge` charges
+    val dropped =
+      Option.when(p.codel)(Input(Vec(p.egresses, Bool()))) // the packet that was taken 4 cycles before is not sent
     val phase = Input(UInt(p.egresses.W)) // one hot: the egress whose phase it is, from the lowest to the highest
     val egresses = Vec(p.egresses, new PortShaperPort)
   })
@@ -71,7 +77,9 @@ class PortShaper(p: LaneParams) extends Module {
   private val short = io.lenBytes <= ShortBytes.U
   // The egress of the packet in p1 to p4. The last but one stage is the cycle before a phase of its egress.
   private val stages = Seq.fill(egresses.max(4))(RegInit(0.U(egresses.W)))
-  for ((from, to) <- (charges +: stages.init).zip(stages)) to := from & ~configures
+  private val dropped = io.dropped.map(_.asUInt).getOrElse(0.U(egresses.W))
+  for (((from, to), i) <- (charges +: stages.init).zip(stages).zipWithIndex)
+    to := from & ~configures & (if (i == 4) ~dropped else Fill(egresses, 1.U(1.W)))
   private val under = stages.init
   private val adds = ofNext(under.last)
   private val isExact = egresses >= 4 // the only pending charge of the egress, and its cost is known
@@ -95,8 +103,12 @@ class PortShaper(p: LaneParams) extends Module {
   private val config = choose(next, configs)
   private val dues = each(_ => RegInit(0.U.asTypeOf(new DueTime)))
   // With several egresses the due time is selected one cycle early: only that of `next` changes in this cycle.
-  private val due = if (egresses == 1) dues.head else RegNext(choose(following(next), dues), 0.U.asTypeOf(new DueTime))
-  assert(due.asUInt === choose(next, dues).asUInt, "another egress is worked out than has the next phase")
+  private val restores = if (egresses > 4) 0.U(egresses.W) else dropped & stages(3)
+  private val saved = Reg(new DueTime) // that of the packet in p4, before its charge
+  private val kept = each(e => Mux(restores(e), saved, dues(e)))
+  private val due = if (egresses == 1) kept.head else RegNext(choose(following(next), kept), 0.U.asTypeOf(new DueTime))
+  saved := due
+  assert(due.asUInt === choose(next, kept).asUInt, "another egress is worked out than has the next phase")
   private val shortCost = choose(next, shortCosts)
   private val burst = DueTime.clock40(config.burst)
   private val age = nowClock - due.next
@@ -112,8 +124,9 @@ class PortShaper(p: LaneParams) extends Module {
   )
   private val restarted = DueTime.after(floor, 0.U)
   private val restartsNow = ofNext(restarts)
-  for (e <- 0 until egresses) when(next(e) && (adds || restartsNow)) {
-    dues(e) := Mux(restartsNow, restarted, charged)
+  for (e <- 0 until egresses) {
+    when(restores(e)) { dues(e) := saved }
+    when(next(e) && (adds || restartsNow)) { dues(e) := Mux(restartsNow, restarted, charged) }
   }
 
   // ---- charges that are pending in the next cycle, without the one of this cycle
@@ -146,11 +159,14 @@ class PortShaper(p: LaneParams) extends Module {
     when(io.configure(e).valid) { open := io.configure(e).bits.costMant === 0.U }
       .elsewhen(next(e)) { open := openNext }
     io.egresses(e).open := open
-    io.egresses(e).settled := !VecInit(stages.map(_(e))).asUInt.orR && knows(e) && !restarts(e) && !RegNext(
+    val pending = VecInit(stages.map(_(e))).asUInt.orR
+    val restoring = if (p.codel) RegNext(pending, false.B) else false.B
+    io.egresses(e).settled := !pending && !restoring && knows(e) && !restarts(e) && !RegNext(
       restarts(e),
       false.B
     )
     io.egresses(e).due := Delay(dues(e).wholeNs)
+    io.egresses(e).shaped := shaped(e)
     when(io.configure(e).valid) { configs(e) := io.configure(e).bits }
   }
 }

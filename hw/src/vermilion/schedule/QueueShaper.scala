@@ -2,6 +2,7 @@ package vermilion.schedule
 
 import chisel3._
 import chisel3.util._
+import vermilion.departure.DepartureVerdicts
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
@@ -44,6 +45,8 @@ class QueueShaperPort(p: LaneParams) extends Bundle {
   *
   * RAMs: `configs`, queues x 64 b, 1W 1R; `dues`, queues x 71 b, 1W (configure, else charge) 2R by two copies (charge, scan); for each egress `parked`
   * and `freed`, its queues x 1 b, that differ while parked, each with one writer. No register per queue. After reset all are cleared in `queues` cycles.
+  * A charge whose packet is `dropped` is not written, and blocks nothing. That is known in s4.
+  *
   * A configure restarts the queue with its full burst. A charge of that queue that is in progress is not written.
   * If that charge is not compared yet, it blocks nothing.
   * A queue that is configured while it blocks is parked, and its next scan releases it.
@@ -57,6 +60,8 @@ class QueueShaper(p: LaneParams) extends Module {
     val lenBytes = Input(UInt(PktLenBits.W))
     val phase = Input(UInt(p.egresses.W)) // one hot: the egress whose phase it is, from the lowest to the highest
     val flush = Input(new FlushSettings(p)) // these queues are released, due or not
+    val dropped =
+      Option.when(p.codel)(Input(Vec(p.egresses, Bool()))) // the packet that was taken 4 cycles before is not sent
     val egresses = Vec(p.egresses, new QueueShaperPort(one))
   })
   private def each[T](of: Int => T): Seq[T] = Seq.tabulate(p.egresses)(of)
@@ -133,16 +138,28 @@ class QueueShaper(p: LaneParams) extends Module {
     io.configure.valid && isOf(e, io.configure.bits.queue) && local(io.configure.bits.queue) === charged(e)
   }
   renewed := renews | (renewed & ~charges)
-  private val s4Writes = s4.orR && !io.configure.valid && !(s4 & renewed).orR
-  private val s3Ends = bits(e => s3Paid || !io.egresses(e).holdsFirst || renewed(e) || renews(e))
+  // The charges whose packet is dropped: in this cycle, and since its charge. If a `configure` delays a charge, this is known before s4.
+  private val (cancels, isVoid) = io.dropped match {
+    case None => (0.U(p.egresses.W), 0.U(p.egresses.W))
+    case Some(dropped) =>
+      val judged = ShiftRegister(charges, DepartureVerdicts.Latency + 1, 0.U(p.egresses.W), true.B)
+      val now = dropped.asUInt & judged
+      val cancelled = RegInit(0.U(p.egresses.W))
+      cancelled := (now | cancelled) & ~charges
+      (now, now | cancelled)
+  }
+  private val s4Writes = s4.orR && !io.configure.valid && !(s4 & (renewed | isVoid)).orR
+  private val s3Ends = bits(e => s3Paid || !io.egresses(e).holdsFirst || renewed(e) || renews(e) || isVoid(e))
   private val ends = Mux(hold, 0.U, s3)
   private val blocked = RegInit(0.U(p.egresses.W))
-  blocked := (ends & ~s3Ends) | (blocked & ~bits(io.egresses(_).parks))
+  blocked := (ends & ~s3Ends) | (blocked & ~bits(io.egresses(_).parks) & ~cancels)
   private val charging = each { e =>
     val port = io.egresses(e)
     port.charging := RegNext(port.chargingNext, false.B)
-    port.chargingNext := port.charge || (port.charging && !(ends(e) && s3Ends(e)) && !(blocked(e) && port.parks))
-    port.blocks := blocked(e)
+    port.chargingNext := port.charge || (port.charging && !(ends(e) && s3Ends(e)) && !(blocked(
+      e
+    ) && (port.parks || cancels(e))))
+    port.blocks := blocked(e) && !cancels(e)
     assert(!port.charge || !port.charging, "a charge came upon another")
     assert(
       port.charging === (VecInit(stages.take(3).map(_(e))).asUInt.orR || blocked(e)),

@@ -3,6 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
+import vermilion.departure.{CodelSettings, DepartureVerdicts}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
@@ -16,14 +17,22 @@ class QueueService(p: LaneParams) extends Bundle {
   val priority = UInt(4.W) // among strict queues, higher first; above 7 counts as 7
   val quantum = UInt(18.W) // bytes per DRR turn, for queues that are not strict; below 64 counts as 64
   val shaper = new ShaperConfig
+  val codel = Option.when(p.codel)(new CodelSettings)
 }
 
 /** The part of [[QueueService]] that the choice needs. */
-class ServiceRecord extends Bundle {
+class ServiceRecord(p: LaneParams) extends Bundle {
   val strict = Bool()
   val priority = UInt(3.W)
   val quantum = UInt(18.W)
   val shaped = Bool()
+  val judged = Option.when(p.codel)(Bool()) // its packets get a verdict
+}
+
+/** A packet that a verdict drops. */
+class DroppedPacket(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val lenBytes = UInt(PktLenBits.W)
 }
 
 object Scheduler {
@@ -60,12 +69,16 @@ object Scheduler {
   * long run the insertions are not more than the packets sent plus the DRR turns that send nothing.
   * A shaped queue that becomes backlogged is parked first. It is released when the shaper's scan finds it due.
   *
+  * In builds with `codel` a packet may be dropped after it is taken ([[vermilion.departure.DepartureVerdicts]]). The deficit is charged when it is taken. A
+  * DRR turn of a queue with CoDel ends only when all its verdicts are known, 4 cycles after the last packet is taken. When its
+  * deficit does not cover its first packet, the bytes of the packets that are known to be dropped are given back to it, which takes a cycle.
+  *
   * No packet is taken and no DRR turn ends while the port is closed (as of its egress's phase) or paused, or the egress has no room.
   * A flush of the first queue overrides this ([[FlushSettings]]).
   * In another egress's phase no packet is taken, but DRR turns end.
   * A queue that is configured while it is listed is inserted anew when it becomes first.
   *
-  * RAMs: `service`, queues x 23 b, 1W (configure) 2R by two copies. No register per queue.
+  * RAMs: `service`, queues x 24 b, 1W (configure) 2R by two copies. No register per queue.
   * `wake` is the first ns at which a packet can be sent or a queue released. It is valid when packets wait and nothing can happen at the present ns.
   * `holdsPackets` is high while a queue holds a packet, whatever it waits for, or an operation is in progress.
   * `busy` is high while an operation is in progress or possible, or a flush is set. When it is low, only time or an enqueue can change the state.
@@ -97,7 +110,11 @@ class Scheduler(p: LaneParams) extends Module {
       Input(Bool()) // a packet may be taken in this cycle: it is not another egress's, and no shaper is configured
     val paused = Input(Bool()) // nothing may be sent
     val flush = Input(new FlushSettings(p))
+    val settling =
+      Option.when(p.codel)(Input(Bool())) // CoDel's state of a queue is not ready: no shaped queue is chosen
     val roomToDiscard = Input(Bool()) // one more packet can be discarded
+    val dropped =
+      Option.when(p.codel)(Flipped(Valid(new DroppedPacket(p)))) // DepartureVerdicts.Latency + 1 cycles after `take`
     val discards = Output(Bool()) // the packet of `serve` is discarded, if it is taken
     val shaper = Flipped(new QueueShaperPort(p))
     val port = Flipped(new PortShaperPort)
@@ -109,18 +126,20 @@ class Scheduler(p: LaneParams) extends Module {
   private[schedule] val lists = Module(new ServiceLists(p)) // proofs access it
 
   // ---- configuration
-  private val service = new ForwardingRam(p.queues, new ServiceRecord)
+  private val service = new ForwardingRam(p.queues, new ServiceRecord(p))
   private val sweep = new SweepInit(p.queues)
-  private val unconfigured = Wire(new ServiceRecord)
+  private val unconfigured = Wire(new ServiceRecord(p))
   unconfigured.strict := false.B
   unconfigured.priority := 0.U
   unconfigured.quantum := DefaultQuantum.U
   unconfigured.shaped := false.B
-  private val configured = Wire(new ServiceRecord)
+  unconfigured.judged.foreach(_ := false.B)
+  private val configured = Wire(new ServiceRecord(p))
   configured.strict := io.configure.bits.strict
   configured.priority := Arithmetic.saturate(io.configure.bits.priority, 3)
   configured.quantum := Mux(io.configure.bits.quantum < CellBytes.U, CellBytes.U, io.configure.bits.quantum)
   configured.shaped := io.configure.bits.shaper.costMant =/= 0.U
+  configured.judged.zip(io.configure.bits.codel).foreach { case (judged, codel) => judged := codel.on }
   service.write(!sweep.done, sweep.address, unconfigured)
   service.write(io.configure.valid, io.configure.bits.queue, configured)
 
@@ -133,7 +152,8 @@ class Scheduler(p: LaneParams) extends Module {
   private val holdsFirst = RegInit(false.B) // the charged queue is still first
   lists.io.flush := io.flush
   private val discards = lists.io.flushed
-  private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused)
+  private val waits = io.settling.map(_ && lists.io.shaped).getOrElse(false.B)
+  private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused && !waits)
   private val mayMove = // its packet is taken or its DRR turn ends
     lists.io.chosenEarly && !io.shaper.charging && !reactivations.valid && lists.io.settled && mayGo
   private val mayServe = mayMove && io.phase
@@ -141,15 +161,20 @@ class Scheduler(p: LaneParams) extends Module {
   private val grant = mayServe && stays
   private val emptied = grant && !more
   private val kept = grant && more
-  private val mayInsert = Wire(Bool()) // no other queue is inserted
-  private val reinserts = mayMove && !stays && mayInsert
+  private val mayInsert = Wire(Bool()) // no other queue is inserted, and the verdicts of the DRR turn are known
+  private val restores = Wire(Bool()) // bytes of dropped packets are given back
+  private val reinserts = mayMove && !stays && mayInsert && !restores
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
   io.discards := discards
   io.emptied := emptied
   lists.io.keep := kept
-  lists.io.pop := (mayMove && Mux(stays, io.phase && !more, mayInsert)) || parks // emptied, reinserts or parks
+  lists.io.pop := (mayMove && Mux(
+    stays,
+    io.phase && !more,
+    mayInsert && !restores
+  )) || parks // emptied, reinserts or parks
   lists.io.taken := grant
   lists.io.remainingDeficit := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := kept }
@@ -166,6 +191,41 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.followingNewest.name := io.newest(0)
   lists.io.followingNewest.lenBytes := io.newestLength
   lists.io.followingNewestBefore := io.newestBefore
+
+  // ---- deficit: the bytes of packets of this DRR turn that verdicts dropped
+  private val popsDrr = lists.io.pop && isDrr
+  private class Claim extends Bundle {
+    val isOpen = Bool() // a verdict on a packet of the turn is not known yet
+    val any = Bool()
+    val deficit = UInt(DeficitBits.W) // with these bytes
+    val covered = Bool() // by it
+  }
+  private val claim = io.dropped match {
+    case None => 0.U.asTypeOf(new Claim)
+    case Some(dropped) =>
+      val claim = Wire(new Claim)
+      val takes = grant && isDrr && lists.io.judged.get && !discards
+      val open = RegInit(0.U((DepartureVerdicts.Latency + 1).W))
+      open := open(open.getWidth - 2, 0) ## takes
+      val turns = RegInit(false.B) // `queue` has been first in the DRR list since it sent
+      val queue = RegEnable(first.head.queue, takes)
+      turns := !popsDrr && (takes || turns)
+      val bytes = RegInit(0.U(DeficitBits.W))
+      val isOurs = turns && dropped.valid && dropped.bits.queue === queue
+      bytes := Mux(popsDrr, 0.U, Mux(restores, 0.U, bytes) + Mux(isOurs, dropped.bits.lenBytes, 0.U))
+      claim.isOpen := open.orR
+      claim.any := bytes.orR
+      claim.deficit := Arithmetic.wrap(first.deficit +& bytes, DeficitBits)
+      claim.covered := Arithmetic.reachTogether(first.deficit, bytes, first.head.packet.lenBytes)
+      claim
+  }
+
+  restores := mayMove && !covered && !lists.io.moved && claim.any
+  for (restore <- lists.io.restore) {
+    restore.valid := restores
+    restore.bits.deficit := claim.deficit
+    restore.bits.covered := claim.covered
+  }
 
   // ---- shapers
   io.shaper.charge := grant && lists.io.shaped && !discards
@@ -200,7 +260,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val afterReactivations = !io.becameBacklogged.valid && !reactivations.valid
   parks := blocks && afterReactivations
   releases.io.deq.ready := afterReactivations && !blocks
-  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid
+  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid && !claim.isOpen
   assert(!(parks || reinserts) || afterReactivations, "two queues are inserted at once")
   event.valid := io.becameBacklogged.valid || reactivations.valid || blocks || releases.io.deq.valid || reinserts
   private def inserting(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Insertion = {
@@ -212,7 +272,8 @@ class Scheduler(p: LaneParams) extends Module {
     j.mustPark := mustPark
     j
   }
-  private val firstDeficit = Mux(isDrr, first.deficit, 0.U)
+  private val firstDeficit = Mux(isDrr, Mux(claim.any, claim.deficit, first.deficit), 0.U)
+  private val firstCovered = Mux(claim.any, claim.covered, covered)
   private val released = releases.io.deq.bits
   private val releasedAdds = released.deficit < released.head.packet.lenBytes
   // One of four: two early bits select it.
@@ -224,7 +285,7 @@ class Scheduler(p: LaneParams) extends Module {
     either(
       fromShaper,
       inserting(released.head, released.deficit, releasedAdds, mayPark = false.B, mustPark = false.B),
-      inserting(first.head, firstDeficit, !blocks && (!isDrr || !covered), mayPark = false.B, mustPark = blocks)
+      inserting(first.head, firstDeficit, !blocks && (!isDrr || !firstCovered), mayPark = false.B, mustPark = blocks)
     ),
     either(
       io.becameBacklogged.valid,
@@ -256,7 +317,8 @@ class Scheduler(p: LaneParams) extends Module {
 
   // ---- when the scheduler continues
   private val listed = lists.io.holdsQueues
-  private val quiet = !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid
+  private val quiet =
+    !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid && !claim.isOpen
   private val closed = listed && (!io.port.open || io.paused)
   private val stuck = closed || !listed
   private val known = !io.shaper.anyParked || io.shaper.earliest.valid

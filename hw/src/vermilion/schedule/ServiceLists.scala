@@ -22,6 +22,12 @@ class ListedQueue(p: LaneParams) extends Bundle {
   val deficit = UInt(Scheduler.DeficitBits.W) // has no meaning in a strict level
 }
 
+/** A deficit to which bytes have been given back. */
+class RestoredDeficit extends Bundle {
+  val deficit = UInt(Scheduler.DeficitBits.W)
+  val covered = Bool() // it covers the queue's packet
+}
+
 /** Holds the queues that may send, in nine lists, one per level; a queue is in at most one list.
   *
   * The first queue of each list is in registers, with the number of the next queue. All others are in RAM, linked. The first queue's packet is
@@ -50,7 +56,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val store = Flipped(Valid(new ListedQueue(p)))
     val storeCovered = Input(Bool()) // its deficit covers its packet
     val push = Input(Bool()) // what is stored is inserted at the end of the list of its level
-    val pushService = Input(new ServiceRecord)
+    val pushService = Input(new ServiceRecord(p))
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next cycle
     val chosen = Valid(new ListedQueue(p))
@@ -60,6 +66,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val covered = Output(Bool()) // in a strict level, or its deficit covers its packet
     val more = Output(Bool()) // a successor is queued after its packet
     val shaped = Output(Bool())
+    val judged = Option.when(p.codel)(Output(Bool())) // its packets get a verdict
     val moved = Output(Bool())
     val flush = Input(new FlushSettings(p))
     val flushed = Output(Bool()) // the chosen queue is flushed
@@ -68,10 +75,12 @@ class ServiceLists(p: LaneParams) extends Module {
     val keep = Input(Bool())
     val taken = Input(Bool()) // with keep, or the pop of a queue whose last packet goes
     val remainingDeficit = Input(UInt(Scheduler.DeficitBits.W)) // with keep
+    // Bytes are given back to the first queue of the DRR list, which is served: only while `settled`, without `pop` or `keep`.
+    val restore = Option.when(p.codel)(Flipped(Valid(new RestoredDeficit)))
     val appended = Flipped(Valid(new QueueHead(p))) // a packet is appended to a queue that holds others
     val configured = Flipped(Valid(UInt(p.queueBits.W)))
     val following = Output(UInt(p.queueBits.W)) // other modules look it up too; their answers in the next cycle:
-    val followingService = Input(new ServiceRecord)
+    val followingService = Input(new ServiceRecord(p))
     val followingNewest = Input(new PacketRef(p))
     val followingNewestBefore = Input(UInt(p.nameBits.W)) // the packet before the newest
     val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is looked up, if it has one
@@ -85,6 +94,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private class First extends Bundle {
     val queue = UInt(p.queueBits.W)
     val more, shaped, moved = Bool()
+    val judged = Option.when(p.codel)(Bool())
     val covered = Bool() // its deficit covers its packet; in a strict level always true
     val lone = Bool() // it is the last, too
     val byPush = Bool() // its packet came by a push
@@ -157,6 +167,7 @@ class ServiceLists(p: LaneParams) extends Module {
   io.moved := Mux(arrivedHere, arrivedMoved, held.moved)
   io.flushed := Mux(arrivedHere, io.flush.has(arrivedQueue), io.flush.has(held.queue))
   io.shaped := Mux(arrivedHere, io.followingService.shaped, held.shaped)
+  io.judged.foreach(_ := Mux(arrivedHere, io.followingService.judged.get, held.judged.get))
   io.following := Mux(arrivedHere, arrivedFollowing, heldFollowing)
   io.settled := !kept // a packet that comes after a keep is not chosen at once
 
@@ -180,6 +191,7 @@ class ServiceLists(p: LaneParams) extends Module {
   prefetch.io.inDrr := served(Level.Drr)
   prefetch.io.keep := io.keep
   prefetch.io.pop := io.pop
+  prefetch.io.restored.zip(io.restore).foreach { case (to, from) => to := from.valid }
   prefetch.io.appended.valid := is(appendedQueue, io.chosen.bits.head.queue)
   prefetch.io.appended.bits := io.appended.bits.packet
   prefetch.io.successor := io.successor
@@ -257,6 +269,7 @@ class ServiceLists(p: LaneParams) extends Module {
   pushedFirst.queue := pushed.head.queue
   pushedFirst.more := io.pushMore || is(appendedQueue, pushed.head.queue)
   pushedFirst.shaped := io.pushService.shaped
+  pushedFirst.judged.foreach(_ := io.pushService.judged.get)
   pushedFirst.moved := is(io.configured, pushed.head.queue)
   pushedFirst.covered := io.storeCovered || io.pushService.strict
   pushedFirst.lone := true.B
@@ -269,6 +282,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val first = Wire(new First)
     first.queue := Mux(arrivesHere, arrivedQueue, old.queue)
     first.shaped := Mux(arrivesHere, io.followingService.shaped, old.shaped)
+    first.judged.foreach(_ := Mux(arrivesHere, io.followingService.judged.get, old.judged.get))
     first.more := Mux(
       arrivesHere,
       Mux(keepsHere, coming.more, arrivedMore) || is(appendedQueue, arrivedQueue),
@@ -280,6 +294,7 @@ class ServiceLists(p: LaneParams) extends Module {
       old.moved || is(io.configured, old.queue)
     )
     first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered))
+    for (restore <- io.restore) when(restore.valid && list(Level.Drr)) { first.covered := restore.bits.covered }
     val alone = Mux(arrivesHere, arrivedLone, old.lone)
     first.lone := alone && !here(pushes)
     first.byPush := old.byPush && !arrivesHere && !keepsHere
@@ -302,6 +317,7 @@ class ServiceLists(p: LaneParams) extends Module {
     (Mux(pushWinsOther, pushedFirst, otherFirst), Mux(pushWins, pushedFirst, highestFirst))
   )
   heldFollowing := next((ownFollowing, ownFollowing), (otherFollowing, highestFollowing))
+  for (restore <- io.restore) when(restore.valid) { deficit := restore.bits.deficit }
   when(becomesFirst(Level.Drr)) { deficit := stored.deficit }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)

@@ -52,6 +52,7 @@ class SuccessorPrefetch(p: LaneParams) extends Module {
     val arrived = Flipped(Valid(new ArrivedQueue(p))) // the first comes from RAM
     val keep = Input(Bool()) // the first packet is taken, its queue stays
     val pop = Input(Bool()) // its queue leaves
+    val restored = Option.when(p.codel)(Input(Bool())) // its deficit changes, so the successor is asked for again
     val appended = Flipped(Valid(new PacketRef(p))) // a packet is appended to the first queue
     val ask = Valid(UInt(p.nameBits.W)) // the packet whose successor is wanted in the next cycle, if it has one
     val successor = Input(new PacketRef(p))
@@ -115,11 +116,12 @@ class SuccessorPrefetch(p: LaneParams) extends Module {
   val asksAfter = fetched || comesHere
   io.ask.valid := Mux(asksAfter, successor.more, present.more)
   io.ask.bits := Mux(asksAfter, successor.packet.name, present.packet.name)
-  answers := !io.pop && io.ask.valid && Mux(io.keep, fetched, !io.known)
+  private val restored = io.restored.getOrElse(false.B)
+  answers := !io.pop && !restored && io.ask.valid && Mux(io.keep, fetched, !io.known)
 
   // Or the packet that is appended to a queue of length one.
   val appends = io.appended.valid && io.first.valid && !now.more
-  isHeld := !io.pop && ((io.known && !io.keep) || appends)
+  isHeld := !io.pop && !restored && ((io.known && !io.keep) || appends)
   held := io.coming
   held.more := io.coming.more || io.appended.valid
   when(appends) {

@@ -128,6 +128,7 @@ class QueueEntry(p: LaneParams) extends Bundle {
   val dscp = UInt(6.W)
   val removeOption = Bool() // the TTL option, which begins ttlOptionAt bytes into the options
   val ttlOptionAt = UInt(4.W)
+  val dsField = Option.when(p.codel)(UInt(8.W)) // as the packet came
 }
 
 /** A request to append a packet to the tail of a queue. */
@@ -136,13 +137,14 @@ class EnqueueRequest(p: LaneParams) extends Bundle {
   val queueEntry = new QueueEntry(p)
 }
 
-/** A packet that has left its queue, to be sent or discarded (`flushed`). */
+/** A packet that has left its queue, to be sent or discarded: by a flush, or by its verdict. */
 class Departure(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val colour = UInt(2.W)
   val lenBytes = UInt(PktLenBits.W)
   val arrival = UInt(TimeBits.W)
   val flushed = Bool()
+  val dropped, marked = Option.when(p.codel)(Bool()) // by the verdict
 }
 
 /** A write of one 64-byte cell, and of the link to it from the packet's previous cell. */

@@ -15,19 +15,36 @@ case class Service(
     quantum: Int = 2000,
     costMant: Int = 0,
     costShift: Int = 0,
-    burstNs: Long = 0
+    burstNs: Long = 0,
+    codel: Option[Codel] = None
 )
 
-/** A departure: sent, or discarded by a flush. */
-case class Left(queue: Int, lenBytes: Int, now: Long, clock: Long, flushed: Boolean = false)
+/** A packet that comes. */
+case class Comes(lenBytes: Int, dsField: Int = 0)
+
+/** A departure: sent, or discarded by a flush or by its verdict. */
+case class Left(
+    queue: Int,
+    lenBytes: Int,
+    now: Long,
+    clock: Long,
+    flushed: Boolean = false,
+    dropped: Boolean = false,
+    marked: Boolean = false
+) {
+  def isSent: Boolean = !flushed && !dropped
+}
 
 /** `EgressQueues` with what its bench looks at in every clock in one port: each look is a message to the simulation and one back.
   *
-  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, queueEntry.valid of each egress, departed.bits.flushed and discarded.valid.
+  * `seen`, from bit 0: holdsPackets, departed.valid, busy, wake.valid, queueEntry.valid of each egress, departed.bits.flushed and discarded.valid;
+  * in builds with CoDel also departed.bits.dropped and marked.
   */
 class SeenEgressQueues(p: LaneParams) extends EgressQueues(p) {
-  val seen: UInt = IO(Output(UInt((6 + p.egresses).W)))
+  val seen: UInt = IO(Output(UInt((8 + p.egresses).W)))
   seen := Cat(
+    io.departed.bits.marked.getOrElse(false.B),
+    io.departed.bits.dropped.getOrElse(false.B),
     io.discarded.valid,
     io.departed.bits.flushed,
     Cat(io.queueEntry.reverse.map(_.valid)),
@@ -46,17 +63,19 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   val free = mutable.Queue.from(0 until p.cells)
   val queued = Array.fill(p.queues)(mutable.Queue.empty[(Int, Int)]) // cell, length
   val leaving = Array.fill(p.egresses)(mutable.Queue.empty[Int]) // cells in the order of departure
-  val discarding = mutable.Queue.empty[Int] // cells of packets that were flushed, in that order
+  val discarding = mutable.Queue.empty[Int] // cells of packets that were flushed or dropped, in that order
   val left = mutable.ArrayBuffer.empty[Left]
   var now, clocks = 0L
-  var sent, received = 0
+  var sent, received, forwarded = 0 // packets that came; sent or discarded; sent
   private var waiting = 0 // packets in the queues
+  val verdicts: Option[ReferenceVerdicts] = Option.when(p.codel)(new ReferenceVerdicts(p))
   private val pins = new Pins
   private val pausedNow = Array.fill(p.egresses)(false)
   dut.io.queueEntry.foreach(queueEntry => pins.set(queueEntry.ready, true))
   dut.io.paused.foreach(pins.set(_, false))
   dut.io.flush.egresses.foreach(pins.set(_, false))
   pins.set(dut.io.discarded.ready, true)
+  dut.io.enqueue.bits.queueEntry.dsField.foreach(_ => pins.set(dut.io.enqueue.bits.queueEntry.isIp4, true))
   flush(None)
 
   def configure(queue: Int, s: Service): Unit = {
@@ -67,12 +86,24 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     c.bits.priority.poke(s.priority.U)
     c.bits.quantum.poke(s.quantum.U)
     shaper(c.bits.shaper, s)
+    for (to <- c.bits.codel) {
+      val codel = s.codel.getOrElse(Codel())
+      to.on.poke(s.codel.isDefined.B)
+      to.target.poke(codel.target.U)
+      to.interval.poke(codel.interval.U)
+      to.ceThreshold.poke(codel.ceThreshold.U)
+      to.mtu.poke(codel.mtu.U)
+      to.ecn.poke(codel.ecn.B)
+    }
+    verdicts.foreach(_.configure(queue, s.codel))
+    verdicts.foreach(_.slowQueues(queue) = s.costMant != 0)
     clock()
     c.valid.poke(false.B)
   }
 
   def configurePort(s: Service, egress: Int = 0): Unit = {
     val c = dut.io.configurePort(egress)
+    verdicts.foreach(_.slowPorts(egress) = s.costMant != 0)
     c.valid.poke(true.B)
     shaper(c.bits, s)
     clock()
@@ -102,10 +133,14 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
   }
 
   /** A clock; `takes` says whether an egress's queue entry is taken. */
-  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true, takes: Int => Boolean = _ => true): Unit = {
+  def clock(enqueue: Option[(Int, Int)] = None, ready: Boolean = true, takes: Int => Boolean = _ => true): Unit =
+    step(enqueue.map { case (queue, len) => queue -> Comes(len) }, ready, takes)
+
+  /** The same with all that is told of a packet. */
+  def step(enqueue: Option[(Int, Comes)], ready: Boolean = true, takes: Int => Boolean = _ => true): Unit = {
     pins.set(dut.io.now, now & EgressBench.TimeMask)
     pins.set(dut.io.enqueue.valid, enqueue.isDefined)
-    enqueue.foreach { case (q, len) =>
+    enqueue.foreach { case (q, Comes(len, dsField)) =>
       val cell = free.dequeue()
       sent += 1
       waiting += 1
@@ -114,7 +149,13 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       pins.set(dut.io.enqueue.bits.queueEntry.headCell, cell)
       pins.set(dut.io.enqueue.bits.queueEntry.lenBytes, len)
       pins.set(dut.io.enqueue.bits.queueEntry.cells, (len + 63) / 64)
+      for ((to, verdicts) <- dut.io.enqueue.bits.queueEntry.dsField.zip(verdicts)) {
+        pins.set(to, dsField)
+        pins.set(dut.io.enqueue.bits.queueEntry.arrival, now & EgressBench.TimeMask)
+        verdicts.comes(q, len, dsField, now, clocks)
+      }
     }
+    verdicts.foreach(_.at(clocks, now))
     val taken = dut.io.queueEntry.indices.map(e => ready && takes(e))
     for ((queueEntry, e) <- dut.io.queueEntry.zipWithIndex) pins.set(queueEntry.ready, taken(e))
     val seen = new Seen
@@ -125,8 +166,10 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       val (cell, len) = queued(q).dequeue()
       waiting -= 1
       dut.io.departed.bits.lenBytes.expect(len.U)
-      (if (seen.flushed) discarding else leaving(egressOf(q))).enqueue(cell)
-      left.append(Left(q, len, now, clocks, seen.flushed))
+      val packet = Left(q, len, now, clocks, seen.flushed, seen.dropped, seen.marked)
+      (if (packet.isSent) leaving(egressOf(q)) else discarding).enqueue(cell)
+      verdicts.foreach(_.check(packet))
+      left.append(packet)
     }
     if (seen.discarded) {
       val cell = discarding.dequeue()
@@ -139,6 +182,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       queueEntry.bits.headCell.expect(cell.U)
       free.enqueue(cell)
       received += 1
+      forwarded += 1
     }
     dut.clock.step()
     clocks += 1
@@ -156,6 +200,8 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     def queueEntry(egress: Int): Boolean = bits.testBit(4 + egress)
     def flushed: Boolean = bits.testBit(4 + p.egresses)
     def discarded: Boolean = bits.testBit(5 + p.egresses)
+    def dropped: Boolean = bits.testBit(6 + p.egresses)
+    def marked: Boolean = bits.testBit(7 + p.egresses)
   }
 
   def busy: Boolean = (new Seen).busy

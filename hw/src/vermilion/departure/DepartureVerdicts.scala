@@ -1,0 +1,127 @@
+package vermilion.departure
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+import vermilion.queue.TakenPacket
+import vermilion.stream.QueueEntry
+
+/** The CoDel settings of one queue. They are written as a whole. */
+class QueueCodel(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val settings = new CodelSettings
+}
+
+/** The bytes by which a queue becomes longer, modulo 2^27: negative if more are evicted than come. */
+class QueuedBytes(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val bytes = UInt(LenBits.W)
+}
+
+/** A packet with its verdict. */
+class JudgedPacket(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val queueEntry = new QueueEntry(p) // with `setCe` if the verdict is a mark
+  val flushed = Bool()
+  val dropped, marked = Bool() // by the verdict
+}
+
+/** Judges each packet that a scheduler has chosen: it is sent, marked CE and sent, or dropped.
+  *
+  * Each queue has a [[CodelUnit]] state. The sojourn time of a packet is the time from its decision on arrival to its choice, in units of 1,024 ns.
+  * Its backlog are the bytes that are queued behind it then. They are the difference of two totals per queue: the bytes that came, and those that were taken.
+  *
+  * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
+  * A queue whose CoDel is turned on begins with a new state. Other changes of its settings keep the state.
+  *
+  * Rate: one packet per cycle. Latency: [[DepartureVerdicts.Latency]] cycles from `taken` to `judged`. `came` is seen by packets that are taken
+  * in a later cycle. No packet may come and nothing may be configured in the first `queues` cycles after a reset. A configuration takes two cycles, and
+  * applies to packets that are taken after it.
+  *
+  * RAMs of `queues` records, each with one writer: `settings` (configuration), `bytesIn` (came), `bytesOut` (taken), and those of [[CodelUnit]].
+  */
+class DepartureVerdicts(p: LaneParams) extends Module {
+  import DepartureVerdicts._
+
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W)) // ns
+    val configure = Flipped(Valid(new QueueCodel(p)))
+    val came = Flipped(Valid(new QueuedBytes(p)))
+    val taken = Flipped(Valid(new TakenPacket(p)))
+    val flushed = Input(Bool()) // with `taken`
+    val judged = Valid(new JudgedPacket(p))
+    val dueAgain = Output(Bool()) // with `judged`: a drop, and another drop of the queue may be due at once
+    val busy = Output(Bool()) // a packet is under way
+    val ready = Output(Bool())
+  })
+  private val codel = Module(new CodelUnit(p))
+  private val settings = new ForwardingRam(p.queues, new CodelConfig).suggestName("settings")
+  private val bytesIn, bytesOut = new ForwardingRam(p.queues, UInt(LenBits.W))
+  private val sweep = new SweepInit(p.queues)
+  io.ready := codel.io.ready
+
+  // -- configuration: the old record is read first, as it tells whether the queue's CoDel is turned on by the new one --
+  private val configures = RegNext(io.configure.valid, false.B)
+  private val asked = Delay(io.configure.bits)
+  private val before = settings.read(io.configure.bits.queue)
+  private val written = Wire(new CodelConfig)
+  written.settings := asked.settings
+  written.restarts := before.restarts ^ (asked.settings.on && !before.settings.on)
+  settings.write(!sweep.done, sweep.address, 0.U.asTypeOf(new CodelConfig))
+  settings.write(configures, asked.queue, written)
+
+  // -- bytes that came --
+  private val came = Delay(io.came.bits)
+  private val cameValid = RegNext(io.came.valid, false.B)
+  private val cameTotal = bytesIn.read(io.came.bits.queue) + came.bytes
+  bytesIn.write(!sweep.done, sweep.address, 0.U)
+  bytesIn.write(cameValid, came.queue, cameTotal)
+
+  // -- the verdict --
+  private val packet = io.taken.bits
+  codel.io.request.valid := io.taken.valid
+  codel.io.request.bits.queue := packet.queue
+  codel.io.request.bits.now := ticks(io.now)
+  codel.io.request.bits.enqueued := ticks(packet.queueEntry.arrival)
+  codel.io.request.bits.dsField := packet.queueEntry.dsField.get
+  codel.io.request.bits.isIp := packet.queueEntry.isIp4 || packet.queueEntry.isIp6
+  private val s1Valid = RegNext(io.taken.valid, false.B)
+  private val s1 = Delay(packet)
+  private val s1Out = bytesOut.read(packet.queue) + s1.queueEntry.lenBytes
+  bytesOut.write(!sweep.done, sweep.address, 0.U)
+  bytesOut.write(s1Valid, s1.queue, s1Out)
+  codel.io.config := settings.read(packet.queue)
+  codel.io.backlog := Mux(Delay(io.flushed), 0.U, bytesIn.read(packet.queue) - s1Out)
+
+  private val stages = RegInit(0.U(Latency.W))
+  stages := stages(Latency - 2, 0) ## io.taken.valid
+  private val last = Delay(packet, Latency)
+  private val flushed = Delay(io.flushed, Latency)
+  io.judged.valid := stages(Latency - 1)
+  io.judged.bits.queue := last.queue
+  io.judged.bits.queueEntry := last.queueEntry
+  io.judged.bits.queueEntry.setCe := last.queueEntry.setCe || codel.io.mark
+  io.judged.bits.flushed := flushed
+  io.judged.bits.dropped := codel.io.drop && !flushed
+  io.judged.bits.marked := codel.io.mark && !flushed
+  io.dueAgain := codel.io.dueAgain && !flushed
+  io.busy := io.taken.valid || stages.orR
+
+  assert(sweep.done || !(io.taken.valid || io.came.valid), "a packet came before the memories are cleared")
+  assert(sweep.done || !io.configure.valid, "a queue was configured before the memories are cleared")
+}
+
+object DepartureVerdicts {
+
+  /** Cycles from `taken` to `judged`. */
+  val Latency: Int = CodelUnit.Latency
+
+  /** Cycles from a verdict to the first choice that finds its queue settled. */
+  val Settles: Int = CodelUnit.Settles - Latency - 1
+
+  private val TickBits = 10 // ns in a tick of CoDel's clock, as a power of two
+
+  private def ticks(ns: UInt): UInt = ns(TickBits + CodelUnit.TimeBits - 1, TickBits)
+}
