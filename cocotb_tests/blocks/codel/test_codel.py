@@ -9,7 +9,7 @@ from support.nightly import nightly
 # A fault of each kind: what stands in the SystemVerilog, and what it becomes.
 FAULTS = {
     "the state of the packet one cycle before is not seen": (r"s1Again = s2Valid &", "s1Again = 1'h0 &"),
-    "a queue counts as settled before its count is written": (r"isSettled = last_changes ==", "isSettled = 1'h1 | last_changes =="),
+    "a queue counts as settled before its count is written": (r"isSettled = held_changes ==", "isSettled = 1'h1 | held_changes =="),
     "a state that begins soon looks back 8 intervals": (r"\{c3_interval, 4'h0\}", "{1'h0, c3_interval, 3'h0}"),
     "a state that begins soon begins with a count of 1": (r"(c5Count <= c4_enters \?) \(c4Soon", r"\1 (1'h0"),
     "the product y y count is not subtracted from 3": (r"49'h300000000 -", "49'h200000000 -"),

@@ -115,16 +115,17 @@ class CodelUnit(p: LaneParams) extends Module {
   private val s2Restarts = Delay(io.config.restarts)
   private val changed = Wire(new Fast)
   private val s1Again = s2Valid && s2.queue === s1.queue
-  private val last = Delay(Mux(s1Again, changed, fast.read(io.request.bits.queue)))
+  private val known = fast.read(io.request.bits.queue)
+  private val last = Mux(s1Again, changed, known)
+  private val restarted = WireDefault(last)
+  when(Mux(s1Again, s2Restarts, known.restarts) =/= io.config.restarts) {
+    restarted.phase := Phase.Below
+    restarted.isAbove := false.B
+    restarted.isFresh := true.B
+  }
+  private val held = Delay(restarted)
   private val old = Delay(slow.read(io.request.bits.queue))
 
-  private val restarts = last.restarts =/= s2Restarts
-  private val held = WireDefault(last)
-  when(restarts) {
-    held.phase := Phase.Below
-    held.isAbove := false.B
-    held.isFresh := true.B
-  }
   private val isSettled = held.changes === old.changes
   private val isLater = held.later || held.phase === Phase.Dropped
   private val next =

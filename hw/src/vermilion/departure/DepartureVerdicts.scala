@@ -104,9 +104,9 @@ class DepartureVerdicts(p: LaneParams) extends Module {
   io.judged.bits.queueEntry := last.queueEntry
   io.judged.bits.queueEntry.setCe := last.queueEntry.setCe || codel.io.mark
   io.judged.bits.flushed := flushed
-  io.judged.bits.dropped := codel.io.drop && !flushed
+  io.judged.bits.dropped := codel.io.drop // never that of a flushed packet, which has no backlog
   io.judged.bits.marked := codel.io.mark && !flushed
-  io.dueAgain := codel.io.dueAgain && !flushed
+  io.dueAgain := codel.io.dueAgain
   io.busy := io.taken.valid || stages.orR
 
   assert(sweep.done || !(io.taken.valid || io.came.valid), "a packet came before the memories are cleared")

@@ -216,11 +216,13 @@ class Scheduler(p: LaneParams) extends Module {
       claim.isOpen := open.orR
       claim.any := bytes.orR
       claim.deficit := Arithmetic.wrap(first.deficit +& bytes, DeficitBits)
-      claim.covered := Arithmetic.reachTogether(first.deficit, bytes, first.head.packet.lenBytes)
+      claim.covered := Arithmetic.reachTogether(first.deficit, bytes, lists.io.heldLength)
       claim
   }
 
-  restores := mayMove && !covered && !lists.io.moved && claim.any
+  // The queue that sent has been first for some cycles, so what is known early of the first queue is enough.
+  restores := lists.io.chosenEarly && !io.shaper.charging && lists.io.settled && isDrr && !lists.io.heldCovered &&
+    !lists.io.heldMoved && claim.any
   for (restore <- lists.io.restore) {
     restore.valid := restores
     restore.bits.deficit := claim.deficit

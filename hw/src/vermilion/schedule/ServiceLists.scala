@@ -3,6 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.Delay
+import vermilion.fixed.Formats.PktLenBits
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
@@ -67,6 +68,9 @@ class ServiceLists(p: LaneParams) extends Module {
     val more = Output(Bool()) // a successor is queued after its packet
     val shaped = Output(Bool())
     val judged = Option.when(p.codel)(Output(Bool())) // its packets get a verdict
+    // Of the first queue of the served list, if it is not first since this cycle: they are known earlier.
+    val heldCovered, heldMoved = Output(Bool())
+    val heldLength = Output(UInt(PktLenBits.W))
     val moved = Output(Bool())
     val flush = Input(new FlushSettings(p))
     val flushed = Output(Bool()) // the chosen queue is flushed
@@ -166,6 +170,9 @@ class ServiceLists(p: LaneParams) extends Module {
   io.more := Mux(arrivedHere, arrivedMore, held.more)
   io.moved := Mux(arrivedHere, arrivedMoved, held.moved)
   io.flushed := Mux(arrivedHere, io.flush.has(arrivedQueue), io.flush.has(held.queue))
+  io.heldCovered := held.covered
+  io.heldMoved := held.moved
+  io.heldLength := heldPacket.lenBytes
   io.shaped := Mux(arrivedHere, io.followingService.shaped, held.shaped)
   io.judged.foreach(_ := Mux(arrivedHere, io.followingService.judged.get, held.judged.get))
   io.following := Mux(arrivedHere, arrivedFollowing, heldFollowing)
