@@ -17,8 +17,8 @@ FAULTS = {
     "the time of the first packet above the target is lost": (r"if \(held_isAbove\) begin", "if (1'h0) begin"),
     "a threshold in time marks nothing": (r"wants \? s2Marks : s2OverThreshold", "wants & s2Marks"),
     "a mark leaves the next drop where it was": (r"wants \? enters \| s2Marks :", "wants ? enters :"),
-    "a restart keeps the phase": (r"= last_restarts == s2Restarts;", "= 1'h1;"),
-    "a restart keeps the count": (r"held_isFresh = ~_GEN_0 \|", "held_isFresh ="),
+    "a restart keeps the time above the target": (r"held_isAbove <= _GEN_0 &", "held_isAbove <="),
+    "a restart keeps the count": (r"held_isFresh <= ~_GEN_0 \|", "held_isFresh <="),
     "another drop is told only an interval later": (r"\{1'h0, old_step\[31:1\]\}", "old_step"),
 }  # fmt: skip
 EVERY_RUN = list(FAULTS)[:3]
