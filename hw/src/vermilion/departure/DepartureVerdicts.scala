@@ -25,7 +25,7 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val queueEntry = new QueueEntry(p) // with `setCe` if the verdict is a mark
   val flushed = Bool()
-  val dropped, marked = Bool() // by the verdict
+  val dropped, marked = Bool() // by the verdict; low without a packet
 }
 
 /** Judges each packet that a scheduler has chosen: it is sent, marked CE and sent, or dropped.

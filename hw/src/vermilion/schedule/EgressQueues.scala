@@ -156,7 +156,7 @@ class EgressQueues(p: LaneParams) extends Module {
     verdicts.io.came := came
     judged := verdicts.io.judged
     val dropped = Wire(Valid(new DroppedPacket(p)))
-    dropped.valid := judged.valid && judged.bits.dropped
+    dropped.valid := judged.bits.dropped
     dropped.bits.queue := judged.bits.queue
     dropped.bits.lenBytes := judged.bits.queueEntry.lenBytes
     phases.drop(dropped)
@@ -177,7 +177,7 @@ class EgressQueues(p: LaneParams) extends Module {
     // Cells of the packets that are chosen but that the reader has not taken.
     val ahead = RegInit(0.U((p.chainBits + 1).W)).suggestName(if (p.egresses == 1) "ahead" else s"ahead_$e")
     // The cells of a packet that was dropped in the cycle before, and whether its egress waits for its queue.
-    val dropsHere = judged.valid && judged.bits.dropped && phases.isOf(e, judged.bits.queue)
+    val dropsHere = judged.bits.dropped && phases.isOf(e, judged.bits.queue)
     val dropped = if (p.codel) RegNext(Mux(dropsHere, judged.bits.queueEntry.cells, 0.U), 0.U) else 0.U
     val counted = if (p.codel) Arithmetic.wrap(ahead - dropped, ahead.getWidth) else ahead
     val settling = verdicts.map(verdicts => Settling(verdicts.io.dueAgain && dropsHere)).getOrElse(false.B)

@@ -300,8 +300,9 @@ class ServiceLists(p: LaneParams) extends Module {
       arrivedMoved || is(io.configured, arrivedQueue),
       old.moved || is(io.configured, old.queue)
     )
-    first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered))
-    for (restore <- io.restore) when(restore.valid && list(Level.Drr)) { first.covered := restore.bits.covered }
+    // Bytes are given back only where the deficit does not cover the packet, and nothing else changes.
+    val restored = io.restore.map(r => r.valid && r.bits.covered && list(Level.Drr)).getOrElse(false.B)
+    first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered || restored))
     val alone = Mux(arrivesHere, arrivedLone, old.lone)
     first.lone := alone && !here(pushes)
     first.byPush := old.byPush && !arrivesHere && !keepsHere
