@@ -77,7 +77,7 @@ class ReferenceVerdicts(p: LaneParams) {
   private val changed = Array.fill(p.queues)(-1000L)
   private val queued = Array.fill(p.queues)(mutable.Queue.empty[Waiting])
   private val arrivals =
-    mutable.Queue.empty[(Long, Int, Int)] // clock, queue and length of those that count as not yet there
+    mutable.Queue.empty[(Long, Int, Int)] // clock, queue and bytes of what does not count yet
   private val bytes = Array.fill(p.queues)(0L)
   private val times = mutable.Queue.empty[(Long, Long)]
   private val holds = Array.fill(p.egresses)(-1000L) // the last verdict after which an egress waits
@@ -93,6 +93,12 @@ class ReferenceVerdicts(p: LaneParams) {
   def comes(queue: Int, lenBytes: Int, dsField: Int, now: Long, clock: Long): Unit = {
     queued(queue).enqueue(Waiting(lenBytes, dsField, now))
     arrivals.enqueue((clock, queue, lenBytes))
+  }
+
+  /** The packet at a place of its queue is evicted. */
+  def evicted(queue: Int, place: Int, clock: Long): Unit = {
+    val packet = queued(queue).remove(place)
+    arrivals.enqueue((clock, queue, -packet.lenBytes))
   }
 
   /** The time in a clock. */
