@@ -34,7 +34,7 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   * Its backlog are the bytes that are queued behind it then. They are the difference of two totals per queue: the bytes that came, and those that were taken.
   *
   * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
-  * A queue whose CoDel is turned on begins with a new state. Other changes of its settings keep the state.
+  * A queue whose CoDel is turned on begins with a new state, unless it is turned on twice with no packet judged between. Other changes keep the state.
   *
   * Rate: one packet per cycle. Latency: [[DepartureVerdicts.Latency]] cycles from `taken` to `judged`. `came` is seen by packets that are taken
   * in a later cycle. No packet may come and nothing may be configured in the first `queues` cycles after a reset. A configuration takes two cycles, and

@@ -236,7 +236,7 @@ class EgressQueues(p: LaneParams) extends Module {
 
 private object EgressQueues {
 
-  /** Cells of chosen packets that keep the reader busy while verdicts of a DRR turn are open. */
+  /** Cells of chosen packets that keep the reader busy while an egress waits for the state of a queue. */
   val FewCells = 12
 }
 
