@@ -16,6 +16,7 @@ class CodelSettings extends Bundle {
   val ceMask, ceSelector = UInt(8.W) // `ceThreshold` applies if (DS field & ceMask) is ceSelector, or if ceMask is 0
 }
 
+/** The settings of a queue's CoDel, and a bit that restarts it. */
 class CodelConfig extends Bundle {
   val settings = new CodelSettings
   val restarts = Bool() // when it changes, the queue's state starts anew

@@ -25,8 +25,9 @@ import vermilion.victim._
   *
   * In these builds every packet that is chosen gets a verdict ([[DepartureVerdicts]]). One that is dropped takes the path of a discarded packet, and
   * costs its queue and its port nothing. `departed` and `queueEntry` are 3 cycles later. When another drop of a queue may be due at once, its
-  * egress waits until the queue is settled, 12 cycles after the verdict: a port or queue with a rate chooses nothing, others choose no more than what keeps
-  * the reader busy, less than 12 cells. What is chosen in that time passes, as do up to 3 packets that were chosen before the verdict.
+  * egress waits until the queue is settled, 12 cycles after the verdict. A port or queue with a rate chooses nothing then; such a queue holds those behind
+  * it if it is first. Others choose only while fewer than 12 cells wait for the reader. Packets of the queue that are chosen then pass, as do up to 3
+  * that were chosen before the verdict.
   *
   * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[VictimQueues]]). `ahead` asks
   * about a packet before it arrives. The scheduler then serves the heads of the queues, and `departed` is 6 cycles later.

@@ -85,8 +85,10 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
     bench.left.drop(begun).toSeq
   }
 
-  for (egresses <- Seq(1, 2, 4, 8); port <- Seq(false, true); if Nightly.is || egresses == (if (port) 4 else 1))
-    it should s"leave ${if (port) "a port" else "a queue"} its whole rate, to the nanosecond, with $egresses egresses" in {
+  for (
+    egresses <- Seq(1, 2, 4, 8); port <- Seq(false, true); if Nightly.is || (if (port) egresses != 2 else egresses == 1)
+  )
+    it should s"leave ${if (port) "a port" else "a queue"} its whole rate and send nothing too early, with $egresses egresses" in {
       val build = p.copy(queues = 16, egresses = egresses)
       simulate(new SeenEgressQueues(build)) { dut =>
         val bench = new EgressBench(dut, build, 23)
@@ -124,8 +126,8 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
     info(s"sent, in quanta: $shares; dropped: ${left.filter(_.dropped).groupBy(_.queue).map { case (q, all) =>
         q -> all.size
       }}")
-    // Shreedhar and Varghese: within a quantum and a packet; a round more, as dropped bytes are given back at the end of a turn.
-    assert(shares.values.min > 60 && shares.values.max - shares.values.min < 4, shares)
+    // Shreedhar and Varghese: within a quantum and a packet, each.
+    assert(shares.values.min > 60 && shares.values.max - shares.values.min < 3, shares)
     for (q <- Seq(2, 3, 5)) assert(left.count(packet => packet.queue == q && packet.dropped) > 5)
     bench.drain()
   }
