@@ -24,7 +24,7 @@
 namespace vermilion {
 
 constexpr int CodelShift = 10;  // from ns to the unit of CoDel's times
-constexpr int CodelSettles = 16;
+constexpr int CodelSettles = 14;
 
 enum class HeadVerdict { Pass, Mark, Drop };
 

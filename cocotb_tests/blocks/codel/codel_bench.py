@@ -11,7 +11,7 @@ from cocotb.triggers import FallingEdge
 from bench.wires import Wires
 from support import model_bindings as mb
 
-LATENCY, SETTLES, QUEUES = 3, 16, 16
+LATENCY, SETTLES, QUEUES = 3, 14, 16
 BUILT = int(os.environ.get("QUEUES", "16"))
 WRAP = 2**32
 NOT_IP = 256
@@ -29,7 +29,7 @@ def settings(r):
     target = r.choice([1, 5, 20, 300, 4882])
     mask, selector = r.choice([(0, 0), (3, 1), (252, 40)])
     return mb.CodelSettings(
-        target=target, interval=r.choice([2, 30, 400, 5000, 97_656, 2**27]), ce_threshold=r.choice([NEVER, 2 * target]),
+        target=target, interval=r.choice([2, 8, 30, 400, 5000, 97_656, 2**27]), ce_threshold=r.choice([NEVER, 2 * target]),
         mtu=r.choice([0, 1514, 2**27 - 2]), ecn=r.randrange(2), ce_mask=mask, ce_selector=selector,
     )  # fmt: skip
 
@@ -41,7 +41,7 @@ class Bench:
         self.now = start
         self.names = self.random.sample(range(BUILT), QUEUES)  # numbers that differ in high bits, too
         self.configs = [settings(self.random) for _ in range(QUEUES)]
-        self.on, self.restarts = [True] * QUEUES, [False] * QUEUES
+        self.on, self.restarts, self.known = [True] * QUEUES, [False] * QUEUES, [False] * QUEUES
         self.states = [mb.CodelState() for _ in range(QUEUES)]
         self.changed = [-SETTLES] * QUEUES  # the request that changed the count last
         self.sojourn = [0] * QUEUES
@@ -99,6 +99,7 @@ class Bench:
             entered = before[0] == BELOW and state.phase != BELOW
             if entered or state.count != before[1]:
                 self.changed[queue] = self.clock
+            self.known[queue] = self.restarts[queue]
             self.seen[verdict] += 1
             self.seen["entered at an earlier rate"] += entered and state.count > 1
             self.seen["entered anew"] += entered and state.count == 1
@@ -145,7 +146,7 @@ async def every_verdict_is_the_models(dut, start):
     await bench.start()
     r = bench.random
     paces = [(1.0, 1, 0.05), (1.0, 2, 1), (1.0, 16, 1), (0.3, 3, 3), (0.5, 16, 0.2), (1.0, 1, 8)]
-    for pace, spread, ticks in paces * 2:
+    for pace, spread, ticks in paces * 3:
         base = r.randrange(QUEUES)
         for _ in range(800):
             queue = (base + r.randrange(spread)) % QUEUES
@@ -155,7 +156,7 @@ async def every_verdict_is_the_models(dut, start):
                 bench.configs[queue], bench.on[queue] = settings(r), r.random() < 0.9
                 if r.random() < 0.6:
                     bench.seen["restarted while dropping"] += bench.states[queue].phase != BELOW
-                    bench.restarts[queue], bench.states[queue] = not bench.restarts[queue], mb.CodelState()
+                    bench.restarts[queue], bench.states[queue] = not bench.known[queue], mb.CodelState()
             step = int(ticks) + (r.random() < ticks % 1)
             if r.random() < 0.0003:
                 step = r.choice([2**31, WRAP - 10**4, 10**5])

@@ -19,7 +19,13 @@ class CodelSettings extends Bundle {
 /** The settings of a queue's CoDel, and a bit that restarts it. */
 class CodelConfig extends Bundle {
   val settings = new CodelSettings
-  val restarts = Bool() // when it changes, the queue's state starts anew
+  val restarts = Bool() // if it is not what [[KnownRestart]] told last, the queue's state starts anew
+}
+
+/** A packet has started its queue's state anew, or has found nothing to start: `restarts` of the settings that it had. */
+class KnownRestart(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val restarts = Bool()
 }
 
 /** A packet at the head of its queue, which may leave. */
@@ -42,19 +48,20 @@ class HeadRequest(p: LaneParams) extends Bundle {
   * }}}
   * A drop or a mark changes `count`. The new inverse square root and the new interval take a pipeline of multipliers; [[CodelUnit.Settles]] cycles after
   * its request a decision of the same queue sees them. A queue is not settled until then, and drops and marks nothing by its count.
-  * So a queue drops or marks at most one packet in that many cycles: 15.6 million per second at 250 MHz. A scheduler that chooses the queue again before
+  * So a queue drops or marks at most one packet in that many cycles: 17.9 million per second at 250 MHz. A scheduler that chooses the queue again before
   * it is settled lets a packet pass that Linux would drop.
   * `dueAgain` tells that this may happen: the packet is dropped half of the present interval or more after the time at which the drop was due.
+  * `known` is what the loop knows of `restarts` from the next cycle on.
   * A packet that is flushed must be a request with a backlog of 0. No request may come while `ready` is low.
   *
   * {{{
   *   stage 0 request   1 settings; sojourn time   2 loop   3 result
-  *   change: 3 operands   4 count   5-6 y y   7-10 count y y   11-13 new y   14-16 interval y   written to the RAM
+  *   change: 3 operands   4 count   5-8 count y y   9-12 new y   13-14 interval y, and its own y y   written to the RAM
   * }}}
   * RAM | written by | holds
   * --- | --- | ---
   * fast | loop | phase, mayDropAt, whether the next drop is `step` after `base`
-  * slow | change | count, lastCount, inverse square root y, `base`, `step` = interval y
+  * slow | change | count, lastCount, inverse square root y, y y, `base`, `step` = interval y
   *
   * Each has a bit that changes with each change of `count`; the queue is settled while the two are equal. `config` and `backlog` are those of the
   * request's queue, one cycle after the request. `ready` is low for `queues` cycles after a reset. Latency: [[CodelUnit.Latency]] cycles.
@@ -68,6 +75,8 @@ class CodelUnit(p: LaneParams) extends Module {
     val backlog = Input(UInt(LenBits.W)) // bytes in its queue behind it; one cycle after the request
     val drop, mark = Output(Bool()) // at most one is high
     val dueAgain = Output(Bool()) // with `drop`: another drop may be due at once
+    val known = Valid(new KnownRestart(p))
+    val busy = Output(Bool()) // a queue is not settled: time alone changes what the next packets get
     val ready = Output(Bool())
   })
 
@@ -83,6 +92,7 @@ class CodelUnit(p: LaneParams) extends Module {
   private class Slow extends Bundle {
     val count, lastCount = UInt(CountBits.W)
     val y = UInt(RootBits.W)
+    val square = UInt((2 * RootBits).W) // y y, U0.32
     val base, step = UInt(TimeBits.W)
     val changes = Bool()
   }
@@ -154,6 +164,9 @@ class CodelUnit(p: LaneParams) extends Module {
     )
   )
   fast.write(s2Valid, s2.queue, changed)
+  io.known.valid := s2Valid
+  io.known.bits.queue := s2.queue
+  io.known.bits.restarts := s2Restarts
 
   // -- stage 3: result --
   io.drop := RegNext(s2Valid && wants && !s2Marks, false.B)
@@ -167,6 +180,7 @@ class CodelUnit(p: LaneParams) extends Module {
     val now, base, interval = UInt(TimeBits.W)
     val count, lastCount = UInt(CountBits.W)
     val y = UInt(RootBits.W)
+    val square = UInt((2 * RootBits).W)
     val changes = Bool()
   }
   private val change = Wire(Valid(new Change))
@@ -180,6 +194,7 @@ class CodelUnit(p: LaneParams) extends Module {
   change.bits.count := old.count
   change.bits.lastCount := old.lastCount
   change.bits.y := old.y
+  change.bits.square := old.square
   change.bits.changes := changed.changes
 
   private val c3 = Delay(change.bits)
@@ -193,25 +208,27 @@ class CodelUnit(p: LaneParams) extends Module {
   private val c4Count = Mux(c4.enters, Mux(c4Soon, Delay(c3Grown), 1.U), c4.count + 1.U)
   private val c5Count = Delay(c4Count)
   private val c5Y = Delay(c4.y)
-  private val c6Square = Delay(c5Y * c5Y) // y y, U0.32
-  private val c7Square = Delay(c6Square)
-  private val c10Product = Delay(Delay(Delay(c7Square * Delay(c5Count, 2)))) // count y y, U32.32
-  private val c10Rest = (BigInt(3) << 32).U(64.W) - c10Product // 3 - count y y
-  private val c11Rest = Delay((c10Rest >> 2)(RestBits - 1, 0)) // as many bits as reach the result
-  private val c13Product = Delay(Delay(c11Rest * Delay(c5Y, 6)))
-  private val c13Y = Mux(Delay(c4Fresh, 9), Fill(RootBits, 1.U(1.W)), c13Product(RestBits - 1, RestBits - RootBits))
-  private val c14Y = Delay(c13Y)
-  private val c16Step = Delay(Delay((c14Y * Delay(c4.interval, 10)) >> RootBits))
-  private val c16 = Delay(c4, 12)
-  private val c16Count = Delay(c5Count, 11)
+  private val c8Product = Delay(Delay(Delay(Delay(c4.square) * c5Count))) // count y y, U32.32
+  private val c8Rest = (BigInt(3) << 32).U(64.W) - c8Product // 3 - count y y
+  private val c9Rest = Delay((c8Rest >> 2)(RestBits - 1, 0)) // as many bits as reach the result
+  private val c11Product = Delay(Delay(c9Rest * Delay(c5Y, 4)))
+  private val c11Y = Mux(Delay(c4Fresh, 7), Fill(RootBits, 1.U(1.W)), c11Product(RestBits - 1, RestBits - RootBits))
+  private val c12Y = Delay(c11Y)
+  private val c14Square = Delay(Delay(c12Y * c12Y))
+  private val c14Step = Delay(Delay((c12Y * Delay(c4.interval, 8)) >> RootBits))
+  private val c14 = Delay(c4, 10)
+  private val c14Count = Delay(c5Count, 9)
   private val written = Wire(new Slow)
-  written.count := c16Count
-  written.lastCount := Mux(c16.enters, c16Count, c16.lastCount)
-  written.y := Delay(c14Y, 2)
-  written.base := Mux(c16.enters, c16.now, c16.base)
-  written.step := c16Step
-  written.changes := c16.changes
-  slow.write(ShiftRegister(change.valid, Settles - Loop, false.B, true.B), c16.queue, written)
+  written.count := c14Count
+  written.lastCount := Mux(c14.enters, c14Count, c14.lastCount)
+  written.y := Delay(c12Y, 2)
+  written.square := c14Square
+  written.base := Mux(c14.enters, c14.now, c14.base)
+  written.step := c14Step
+  written.changes := c14.changes
+  private val changing = Seq.iterate(change.valid, Settles - Loop + 1)(RegNext(_, false.B))
+  slow.write(changing.last, c14.queue, written)
+  io.busy := VecInit(changing).asUInt.orR
 
   // After a reset.
   private val empty = Wire(new Fast)
@@ -236,7 +253,7 @@ object CodelUnit {
   val Latency: Int = Loop + 1
 
   /** Cycles from a request that drops or marks by its queue's count to the first request of the queue that may do so again. */
-  val Settles = 16
+  val Settles = 14
 
   object Phase extends ChiselEnum {
     val Below, Entered, Dropping, Dropped = Value

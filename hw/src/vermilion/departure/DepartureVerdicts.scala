@@ -34,13 +34,15 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   * Its backlog are the bytes that are queued behind it then. They are the difference of two totals per queue: the bytes that came, and those that were taken.
   *
   * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
-  * A queue whose CoDel is turned on begins with a new state, unless it is turned on twice with no packet judged between. Other changes keep the state.
+  * A queue whose CoDel is turned on begins with a new state. Other changes keep the state.
   *
   * Rate: one packet per cycle. Latency: [[DepartureVerdicts.Latency]] cycles from `taken` to `judged`. `came` is seen by packets that are taken
   * in a later cycle. No packet may come and nothing may be configured in the first `queues` cycles after a reset. A configuration takes two cycles, and
-  * applies to packets that are taken after it.
+  * applies to packets that are taken after it. No queue may be configured in two consecutive cycles.
   *
-  * RAMs of `queues` records, each with one writer: `settings` (configuration), `bytesIn` (came), `bytesOut` (taken), and those of [[CodelUnit]].
+  * `busy` is high while a packet is under way or a queue is not settled. When it is low, the next verdicts do not depend on how many cycles pass.
+  * RAMs of `queues` records, each with one writer: `settings` (configuration), `known` (verdicts), `bytesIn` (came), `bytesOut` (taken), and those
+  * of [[CodelUnit]].
   */
 class DepartureVerdicts(p: LaneParams) extends Module {
   import DepartureVerdicts._
@@ -53,7 +55,8 @@ class DepartureVerdicts(p: LaneParams) extends Module {
     val flushed = Input(Bool()) // with `taken`
     val judged = Valid(new JudgedPacket(p))
     val dueAgain = Output(Bool()) // with `judged`: a drop, and another drop of the queue may be due at once
-    val busy = Output(Bool()) // a packet is under way
+    val underWay = Output(Bool()) // a packet is under way
+    val busy = Output(Bool())
     val ready = Output(Bool())
   })
   private val codel = Module(new CodelUnit(p))
@@ -66,9 +69,14 @@ class DepartureVerdicts(p: LaneParams) extends Module {
   private val configures = RegNext(io.configure.valid, false.B)
   private val asked = Delay(io.configure.bits)
   private val before = settings.read(io.configure.bits.queue)
+  // A bit that differs from `known` restarts the queue's state: with its next packet, however often it is configured until then.
+  private val known = new ForwardingRam(p.queues, Bool()).suggestName("known")
+  known.write(!sweep.done, sweep.address, false.B)
+  known.write(codel.io.known.valid, codel.io.known.bits.queue, codel.io.known.bits.restarts)
   private val written = Wire(new CodelConfig)
   written.settings := asked.settings
-  written.restarts := before.restarts ^ (asked.settings.on && !before.settings.on)
+  private val turnsOn = asked.settings.on && !before.settings.on
+  written.restarts := Mux(turnsOn, !known.read(io.configure.bits.queue), before.restarts)
   settings.write(!sweep.done, sweep.address, 0.U.asTypeOf(new CodelConfig))
   settings.write(configures, asked.queue, written)
 
@@ -107,9 +115,14 @@ class DepartureVerdicts(p: LaneParams) extends Module {
   io.judged.bits.dropped := codel.io.drop // never that of a flushed packet, which has no backlog
   io.judged.bits.marked := codel.io.mark && !flushed
   io.dueAgain := codel.io.dueAgain
-  io.busy := io.taken.valid || stages.orR
+  io.underWay := io.taken.valid || stages.orR
+  io.busy := io.underWay || codel.io.busy
 
   assert(sweep.done || !(io.taken.valid || io.came.valid), "a packet came before the memories are cleared")
+  assert(
+    !(configures && io.configure.valid && io.configure.bits.queue === asked.queue),
+    "a queue is configured in two consecutive cycles"
+  )
   assert(sweep.done || !io.configure.valid, "a queue was configured before the memories are cleared")
 }
 

@@ -25,8 +25,8 @@ import vermilion.victim._
   *
   * In these builds every packet that is chosen gets a verdict ([[DepartureVerdicts]]). One that is dropped takes the path of a discarded packet, and
   * costs its queue and its port nothing. `departed` and `queueEntry` are 3 cycles later. When another drop of a queue may be due at once, its
-  * egress waits until the queue is settled, 12 cycles after the verdict. A port or queue with a rate chooses nothing then; such a queue holds those behind
-  * it if it is first. Others choose only while fewer than 12 cells wait for the reader. Packets of the queue that are chosen then pass, as do up to 3
+  * egress waits until the queue is settled, 10 cycles after the verdict. A port with a rate chooses nothing then, nor does a queue with a rate if no
+  * other may send. Others choose only while fewer than 12 cells wait for the reader. Packets of the queue that are chosen then pass, as do up to 3
   * that were chosen before the verdict.
   *
   * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[VictimQueues]]). `ahead` asks
@@ -162,7 +162,7 @@ class EgressQueues(p: LaneParams) extends Module {
     dropped.bits.lenBytes := judged.bits.queueEntry.lenBytes
     phases.drop(dropped)
   }
-  private val underVerdict = verdicts.map(_.io.busy).getOrElse(taken.valid)
+  private val underVerdict = verdicts.map(_.io.underWay).getOrElse(taken.valid)
 
   private val isDiscarded = judged.bits.flushed || judged.bits.dropped
   discarded.io.enq.valid := judged.valid && isDiscarded
@@ -229,7 +229,9 @@ class EgressQueues(p: LaneParams) extends Module {
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
   io.wake.valid := first.valid && !phases.configures && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
-  io.busy := active || underWay || io.queueEntry.map(_.valid).reduce(_ || _)
+  io.busy := active || underWay || verdicts.map(_.io.busy).getOrElse(false.B) || io.queueEntry
+    .map(_.valid)
+    .reduce(_ || _)
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR
 
   val guard = guards.ports(manager.guard +: schedulers.map(_.guard): _*)

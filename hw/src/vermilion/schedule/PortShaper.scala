@@ -32,7 +32,8 @@ class PortShaperPort extends Bundle {
   * `due` is the first ns at which the port opens. It is valid when no charge is pending.
   *
   * In builds with `codel` a verdict may drop the packet in p4. `due` returns to what it was before its charge, with eight egresses before the charge is
-  * added to it.
+  * added to it. `open` does not know of the drop yet in the cycle after it, with several egresses in the first phase after it. So the port may open
+  * a cycle or a phase later than without the dropped packet. Its rate is not affected.
   *
   * A configure restarts with the full burst and discards the pending charges. In the three cycles after it nothing may be sent, with several egresses
   * until the second phase: the shaper computes the cost of `ShortBytes`. In the cycle of a configure nothing may be charged.
@@ -111,15 +112,20 @@ class PortShaper(p: LaneParams) extends Module {
   assert(due.asUInt === choose(next, kept).asUInt, "another egress is worked out than has the next phase")
   private val shortCost = choose(next, shortCosts)
   private val burst = DueTime.clock40(config.burst)
-  private val age = nowClock - due.next
-  private val ahead = age(DueTime.ClockBits - 1)
-  private val tooOld = Arithmetic.less(burst, age)
+  private class Age(due: DueTime) {
+    val time: UInt = nowClock - due.next
+    val ahead: Bool = time(DueTime.ClockBits - 1)
+    val tooOld: Bool = Arithmetic.less(burst, time)
+  }
+  private val age = new Age(due)
+  // One that is not restored yet: whether a packet was dropped is known too late for the comparisons of a single egress.
+  private val (dueBefore, ageBefore) = if (p.codel && egresses == 1) (dues.head, new Age(dues.head)) else (due, age)
   // There is a sum for each base that DueTime may choose. The signal that is known last selects one.
   private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burst, TimeBits))
   private val fromFloor = added.cost + floor
-  private val fromOthers = Mux(ahead, added.cost + nowClock, added.cost + due.next)
+  private val fromOthers = Mux(age.ahead, added.cost + nowClock, added.cost + due.next)
   private val charged = DueTime.after(
-    Mux(tooOld && !ahead, fromFloor, fromOthers),
+    Mux(age.tooOld && !age.ahead, fromFloor, fromOthers),
     added.magnitude.costBits(addedShift)
   )
   private val restarted = DueTime.after(floor, 0.U)
@@ -142,14 +148,14 @@ class PortShaper(p: LaneParams) extends Module {
   private val reserves =
     if (isExact) Seq(added.cost) else Seq(shortCost, shortCost << 1, thrice, shortCost << 2).take(4 / egresses)
   private val covered = reserves.map { reserve => // the credit is the lesser of burst and age
-    val (ofBurst, ofAge) = (burst >= reserve, age >= reserve)
-    !ahead && ((tooOld && ofBurst) || (!tooOld && ofAge))
+    val (ofBurst, ofAge) = (burst >= reserve, ageBefore.time >= reserve)
+    !ageBefore.ahead && ((ageBefore.tooOld && ofBurst) || (!ageBefore.tooOld && ofAge))
   }
   private def covers(number: Int => Bool): Bool =
     covered.zipWithIndex.map { case (enough, i) => number(i + 1) && enough }.reduce(_ || _)
   private val anyUnder = under.map(ofNext).reduce(_ || _)
   private val coversUnder = if (isExact) covered.head else !long && covers(count === _.U)
-  private val openUncharged = Mux(anyUnder, coversUnder, due.paid(io.now))
+  private val openUncharged = Mux(anyUnder, coversUnder, dueBefore.paid(io.now))
   private val openCharged = covers(number => count === (number - 1).U) && short && !long
   private val isCharged = if (egresses == 1) io.egresses.head.charge else false.B
   private val openNext = !ofNext(shaped) ||

@@ -111,7 +111,9 @@ class Scheduler(p: LaneParams) extends Module {
     val paused = Input(Bool()) // nothing may be sent
     val flush = Input(new FlushSettings(p))
     val settling =
-      Option.when(p.codel)(Input(Bool())) // CoDel's state of a queue is not ready: no shaped queue is chosen
+      Option.when(p.codel)(
+        Input(Bool())
+      ) // CoDel's state of a queue is not ready: no shaped queue is chosen if it is alone
     val roomToDiscard = Input(Bool()) // one more packet can be discarded
     val dropped =
       Option.when(p.codel)(Flipped(Valid(new DroppedPacket(p)))) // DepartureVerdicts.Latency + 1 cycles after `take`
@@ -152,7 +154,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val holdsFirst = RegInit(false.B) // the charged queue is still first
   lists.io.flush := io.flush
   private val discards = lists.io.flushed
-  private val waits = io.settling.map(_ && lists.io.shaped).getOrElse(false.B)
+  private val waits = io.settling.map(_ && lists.io.shaped && lists.io.alone.get).getOrElse(false.B)
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused && !waits)
   private val mayMove = // its packet is taken or its DRR turn ends
     lists.io.chosenEarly && !io.shaper.charging && !reactivations.valid && lists.io.settled && mayGo

@@ -68,6 +68,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val more = Output(Bool()) // a successor is queued after its packet
     val shaped = Output(Bool())
     val judged = Option.when(p.codel)(Output(Bool())) // its packets get a verdict
+    val alone = Option.when(p.codel)(Output(Bool())) // no other queue is listed
     // Of the first queue of the served list, if it is not first since this cycle: they are known earlier.
     val heldCovered, heldMoved = Output(Bool())
     val heldLength = Output(UInt(PktLenBits.W))
@@ -227,6 +228,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private def highest(those: UInt): UInt = PriorityEncoderOH(those)
   private val others = valid.asUInt & ~served
   private val (top, topOther) = (topTwo(0), topTwo(1))
+  io.alone.foreach(_ := servedLone && !topOther.orR)
   private def pushGoesBefore(list: UInt): Bool =
     (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
   private val (pushWins, pushWinsOther) = (pushGoesBefore(top), pushGoesBefore(topOther))

@@ -95,15 +95,14 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
       to.mtu.poke(codel.mtu.U)
       to.ecn.poke(codel.ecn.B)
     }
-    verdicts.foreach(_.configure(queue, s.codel))
-    verdicts.foreach(_.slowQueues(queue) = s.costMant != 0)
+    verdicts.foreach(_.configure(queue, s.codel, s.costMant != 0, clocks))
     clock()
     c.valid.poke(false.B)
   }
 
   def configurePort(s: Service, egress: Int = 0): Unit = {
     val c = dut.io.configurePort(egress)
-    verdicts.foreach(_.slowPorts(egress) = s.costMant != 0)
+    verdicts.foreach(_.configurePort(egress, s.costMant != 0, clocks))
     c.valid.poke(true.B)
     shaper(c.bits, s)
     clock()
@@ -219,6 +218,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     if (!seen.busy && seen.wakes) {
       val ahead = (dut.io.wake.bits.peek().litValue.toLong - now) & EgressBench.TimeMask
       assert(ahead > 0 && ahead < (1L << 47), s"wake is $ahead ns ahead, at $now")
+      verdicts.foreach(_.jumps(clocks))
       now += (ahead + tick - 1) / tick * tick
     }
   }

@@ -71,7 +71,7 @@ class ReferenceCodel(var s: Codel) {
 /** Checks the verdict on each packet that leaves: it knows when packets came and were taken, and what was queued behind them. */
 class ReferenceVerdicts(p: LaneParams) {
   private val Latency = 3 // cycles from the look at a packet to its verdict
-  private val Settles = 16
+  private val Settles = 14
   private case class Waiting(lenBytes: Int, dsField: Int, came: Long)
   private val codel = Array.fill[Option[ReferenceCodel]](p.queues)(None)
   private val changed = Array.fill(p.queues)(-1000L)
@@ -81,14 +81,31 @@ class ReferenceVerdicts(p: LaneParams) {
   private val bytes = Array.fill(p.queues)(0L)
   private val times = mutable.Queue.empty[(Long, Long)]
   private val holds = Array.fill(p.egresses)(-1000L) // the last verdict after which an egress waits
-  val slowQueues = Array.fill(p.queues)(false) // those with a rate, and ports
-  val slowPorts = Array.fill(p.egresses)(false)
+  // The clock since which queues and ports have a rate.
+  private val slowQueues = Array.fill(p.queues)(Option.empty[Long])
+  private val slowPorts = Array.fill(p.egresses)(Option.empty[Long])
+  private val several =
+    Array.fill(p.egresses)(-1000L) // the last clock in which more than one of its queues held packets
   val met = mutable.Map.empty[String, Int].withDefaultValue(0)
 
-  def configure(queue: Int, to: Option[Codel]): Unit =
-    pending.enqueue((queue, to))
-  private val pending = mutable.Queue.empty[(Int, Option[Codel])]
-  private var settings = Array.fill[Option[Codel]](p.queues)(None)
+  private case class Configured(clock: Long, queue: Int, to: Option[Codel])
+  private val pending = mutable.Queue.empty[Configured]
+
+  /** Packets that are looked at in a later clock than this get the settings. */
+  def configure(queue: Int, to: Option[Codel], hasRate: Boolean, clock: Long): Unit = {
+    pending.enqueue(Configured(clock, queue, to))
+    slowQueues(queue) = Option.when(hasRate)(slowQueues(queue).getOrElse(clock))
+  }
+
+  def configurePort(egress: Int, hasRate: Boolean, clock: Long): Unit =
+    slowPorts(egress) = Option.when(hasRate)(slowPorts(egress).getOrElse(clock))
+
+  /** Time is about to jump in a clock. */
+  def jumps(clock: Long): Unit = {
+    jumped += 1
+    assert(changed.forall(clock - _ >= Settles), "time jumps while a queue is not settled")
+  }
+  var jumped = 0
 
   def comes(queue: Int, lenBytes: Int, dsField: Int, now: Long, clock: Long): Unit = {
     queued(queue).enqueue(Waiting(lenBytes, dsField, now))
@@ -105,18 +122,23 @@ class ReferenceVerdicts(p: LaneParams) {
   def at(clock: Long, now: Long): Unit = {
     times.enqueue(clock -> now)
     while (times.head._1 < clock - Latency) times.dequeue()
-    // Only queues without packets are configured here, so settings hold at once.
-    for ((queue, to) <- pending.dequeueAll(_ => true)) {
-      assert(queued(queue).isEmpty || to == settings(queue), "a queue with packets gets another CoDel")
+    for ((queues, egress) <- queued.grouped(p.queues / p.egresses).zipWithIndex)
+      if (queues.count(_.nonEmpty) > 1) several(egress) = clock
+  }
+
+  private def settle(looked: Long): Unit =
+    for (Configured(_, queue, to) <- pending.dequeueWhile(_.clock < looked)) {
       codel(queue) = to.map(s => codel(queue).getOrElse(new ReferenceCodel(s))) // one that stays on keeps its state
       for ((codel, s) <- codel(queue).zip(to)) codel.s = s
-      settings(queue) = to
     }
-  }
+
+  /** A queue or port had a rate for as long as a hold lasts. */
+  private def isSlow(since: Option[Long], clock: Long) = since.exists(clock - _ > 2 * Settles)
 
   def check(packet: Left): Unit = {
     val (looked, now) = times.head
     require(looked == packet.clock - Latency)
+    settle(looked)
     while (arrivals.headOption.exists(_._1 < looked)) {
       val (_, queue, lenBytes) = arrivals.dequeue()
       bytes(queue) += lenBytes
@@ -126,9 +148,10 @@ class ReferenceVerdicts(p: LaneParams) {
     bytes(queue) -= own.lenBytes
     val egress = queue / (p.queues / p.egresses)
     val since = packet.clock - holds(egress)
-    if (slowQueues(queue) || slowPorts(egress))
+    val isAlone = packet.clock - several(egress) > Settles
+    if (isSlow(slowPorts(egress), packet.clock) || (isSlow(slowQueues(queue), packet.clock) && isAlone))
       assert(
-        since < 4 || since >= 16 || packet.flushed,
+        since < 4 || since >= Settles || packet.flushed,
         s"an egress sends $since cycles after a drop that another may follow"
       )
     val verdict = codel(queue).map { codel =>

@@ -30,31 +30,36 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
         ecn = random.nextInt(3) == 0
       )
     )
+    def service() = (if (random.nextInt(3) == 0) shaper(1 + random.nextInt(10), 300) else Service()).copy(
+      strict = random.nextInt(4) == 0,
+      priority = random.nextInt(4),
+      quantum = 300 << random.nextInt(4),
+      codel = codel()
+    )
     for (phase <- 0 until 6) {
-      for (q <- 0 until p.queues) {
-        val service = if (random.nextInt(3) == 0) shaper(1 + random.nextInt(10), 300) else Service()
-        bench.configure(
-          q,
-          service.copy(
-            strict = random.nextInt(4) == 0,
-            priority = random.nextInt(4),
-            quantum = 300 << random.nextInt(4),
-            codel = codel()
-          )
-        )
-      }
-      for (egress <- 0 until p.egresses) bench.configurePort(if (phase % 2 == 0) shaper(3, 500) else Service(), egress)
+      // What is configured under traffic, or paused.
+      val changes = phase >= 2
+      def port() = if (phase % 2 == 0) shaper(3, 500) else Service()
+      for (q <- 0 until p.queues) bench.configure(q, service())
+      for (egress <- 0 until p.egresses) bench.configurePort(port(), egress)
       val (arrive, ready, tick) =
         (Seq(0.1, 0.3, 1.0)(phase % 3), Seq(1.0, 0.6)(phase / 3), Seq(4, 40, 400)(random.nextInt(3)))
       for (i <- 0 until 2500) {
         if (i % 500 == 400) bench.flush(random.nextInt(p.egresses), random.nextBoolean())
         if (i % 500 == 450) (0 until p.egresses).foreach(bench.flush(_, on = false))
+        if (changes && random.nextInt(40) == 0) {
+          val q = random.nextInt(p.queues)
+          for (_ <- 0 to random.nextInt(2)) { bench.configure(q, service()); bench.clock() }
+        }
+        if (changes && random.nextInt(100) == 0) bench.configurePort(port(), random.nextInt(p.egresses))
+        if (changes && random.nextInt(100) == 0) bench.pause(random.nextInt(p.egresses), random.nextBoolean())
         val comes = Option.when(random.nextDouble() < arrive && bench.free.nonEmpty)(
           random.nextInt(p.queues) -> Comes(1 + random.nextInt(if (phase % 2 == 0) 200 else 1518), random.nextInt(256))
         )
         bench.step(comes, random.nextDouble() < ready)
         bench.now += random.nextInt(2 * tick)
       }
+      (0 until p.egresses).foreach(bench.pause(_, on = false))
       bench.drain()
     }
     val met = bench.verdicts.get.met
@@ -123,37 +128,86 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
     val left = backlogged(bench, services.keys, 2500, 60)
     def bytes(q: Int) = left.filter(packet => packet.queue == q && packet.isSent).map(_.lenBytes).sum.toDouble
     val shares = services.map { case (q, s) => q -> bytes(q) / s.quantum }
-    info(s"sent, in quanta: $shares; dropped: ${left.filter(_.dropped).groupBy(_.queue).map { case (q, all) =>
-        q -> all.size
-      }}")
+    val dropped = left.filter(_.dropped).groupMapReduce(_.queue)(_ => 1)(_ + _)
+    info(s"sent, in quanta: $shares; dropped: $dropped")
     // Shreedhar and Varghese: within a quantum and a packet, each.
     assert(shares.values.min > 60 && shares.values.max - shares.values.min < 3, shares)
     for (q <- Seq(2, 3, 5)) assert(left.count(packet => packet.queue == q && packet.dropped) > 5)
     bench.drain()
   }
 
-  it should "leave no gap on a wire of 100 Gbit/s with frames of 64 bytes, of which a twelfth is dropped" in {
+  it should "wait after late drops alone" in simulate(new SeenEgressQueues(p)) { dut =>
+    val bench = new EgressBench(dut, p, 26)
+    bench.configure(1, shaper(400, 1000000).copy(codel = Some(Codel(0, 2000, mtu = 0))))
+    bench.configurePort(Service())
+    // The interval shrinks from 200 cycles to 14. A drop comes at most 5 cycles after it is due.
+    for (_ <- 0 until 6000) {
+      bench.clock(Option.when(bench.queued(1).size < 8)(1 -> 64))
+      bench.now += 10240
+    }
+    val met = bench.verdicts.get.met
+    val gaps = bench.left.zip(bench.left.tail).collect { case (one, next) if one.dropped => next.clock - one.clock }
+    info(s"met: $met, cycles from a drop to the next departure: ${gaps.groupMapReduce(identity)(_ => 1)(_ + _)}")
+    assert(gaps.size > 150 && gaps.take(100).forall(_ <= 6) && gaps.max == 14)
+    bench.drain()
+  }
+
+  it should "be those of a clock that never jumps" in simulate(new SeenEgressQueues(p)) { dut =>
+    val bench = new EgressBench(dut, p, 27)
+    bench.configure(1, Service(codel = Some(Codel(0, 20, mtu = 0))))
+    bench.configurePort(shaper(1, 2000))
+    // 512 ns for a packet, 20,480 for the interval. The bench jumps while the port is closed; `jumps` of the reference looks at each jump.
+    for (_ <- 0 until 8000) bench.clockOfFour(Option.when(bench.queued(1).size < 8)(1 -> 64))
+    val dropped = bench.left.count(_.dropped)
+    info(s"$dropped of ${bench.left.size} dropped in ${bench.now / 1000} us, ${bench.verdicts.get.jumped} jumps")
+    assert(dropped > 30 && bench.verdicts.get.jumped > 300)
+    bench.drain()
+  }
+
+  /** Frames of a length on a wire of 100 Gbit/s: the packets that left with their drops, and the cycles in which the wire was idle. */
+  private def onTheWire(services: Seq[Service], lenBytes: Int): (Seq[Left], Int) = {
     val wide = LaneParams(queues = 64, cells = 4096, codel = true)
+    var result: (Seq[Left], Int) = (Seq.empty, 0)
     simulate(new SeenEgressQueues(wide)) { dut =>
       val bench = new EgressBench(dut, wide, 25)
-      // After some drops every packet is due that finds its queue settled.
-      for (q <- 0 until 64) bench.configure(q, Service(quantum = 1522, codel = Some(Codel(0, 4, mtu = 0))))
+      for ((service, q) <- services.zipWithIndex) bench.configure(q, service)
       bench.configurePort(Service())
-      def comes() = Option.when(bench.free.size > 8)(bench.random.nextInt(64) -> 64)
+      def comes() = Option.when(bench.free.size > 8)(bench.random.nextInt(services.size) -> lenBytes)
       for (_ <- 0 until 2000) bench.clockOfFour(comes(), ready = false)
+      // The wire takes a frame of 64 bytes in 1.68 cycles; a cycle in which it could take one and gets none is idle.
+      val perCycle = 50.0 / (lenBytes + 20)
       var credit = 0.0
-      var idle = 0
-      val (from, clocks) = (bench.left.size, 30000)
-      // The wire takes a frame in 1.68 cycles; a cycle in which it could take one and gets none is idle.
-      for (_ <- 0 until clocks) {
-        credit = (credit + 0.59524).min(2)
+      def idle(cycles: Int): Int = (0 until cycles).count { _ =>
+        credit = (credit + perCycle).min(1 + perCycle)
         val (takes, had) = (credit >= 1, bench.forwarded)
         bench.clockOfFour(comes(), ready = takes)
-        if (takes) { if (bench.forwarded == had) idle += 1 else credit -= 1 }
+        val sends = bench.forwarded != had
+        if (takes && sends) credit -= 1
+        takes && !sends
       }
-      val (dropped, all) = (bench.left.drop(from).count(_.dropped), bench.left.size - from)
-      info(s"$dropped of $all dropped, the wire was idle in $idle of $clocks cycles")
-      assert(dropped > all / 13 && idle == 0)
+      idle(10000) // until drops are frequent
+      val from = bench.left.size
+      val idles = idle(20000)
+      result = (bench.left.drop(from).toSeq, idles)
     }
+    val (left, idles) = result
+    info(s"${left.count(_.dropped)} of ${left.size} dropped, the wire was idle in $idles of 20000 cycles")
+    result
+  }
+  // After some drops every packet is due that finds its queue settled.
+  private val often = Codel(0, 4, mtu = 0)
+
+  for ((queues, what) <- Seq(64 -> "64 queues in turn", 1 -> "one queue"))
+    it should s"leave no gap on a wire of 100 Gbit/s with frames of 64 bytes, of which a tenth is dropped from $what" in {
+      val (left, idle) =
+        onTheWire(Seq.fill(queues)(Service(strict = queues == 1, quantum = 1522, codel = Some(often))), 64)
+      assert(left.count(_.dropped) * 10 >= left.size && idle == 0)
+    }
+
+  it should "leave no gap on that wire while queues with a rate drop" in {
+    val plain = Service(quantum = 1522)
+    val fast = shaper(90, 100000).copy(quantum = 1522, codel = Some(often))
+    val (left, idle) = onTheWire(Seq.fill(6)(plain) ++ Seq.fill(2)(fast), 300)
+    assert(left.count(packet => packet.dropped && packet.queue >= 6) > 200 && idle == 0)
   }
 }

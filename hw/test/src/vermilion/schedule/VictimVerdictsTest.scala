@@ -125,7 +125,7 @@ class VictimVerdictsTest extends AnyFlatSpec with Simulation {
       to.ceThreshold.poke(codel.ceThreshold.U)
       to.mtu.poke(codel.mtu.U)
       to.ecn.poke(codel.ecn.B)
-      verdicts.configure(queue, Some(codel))
+      verdicts.configure(queue, Some(codel), hasRate = false, clocks)
       clock(None, ready = false)
       c.valid.poke(false.B)
     }
