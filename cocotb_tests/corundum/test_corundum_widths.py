@@ -3,7 +3,7 @@
 import pytest
 
 from bench.build import run_app
-from corundum.shapes import ALL, FEW, parameters
+from corundum.shapes import ALL, FEW, benches, parameters
 from support.nightly import nightly
 
 
@@ -11,7 +11,8 @@ from support.nightly import nightly
     "modules, preset, shape",
     [
         nightly(ALL, "app25g-2-few", parameters(2, 1, 128)),
-        (ALL, "app100g-1-few", parameters(1, 1, 512)),
+        (benches("tags", "line"), "app100g-1-few", parameters(1, 1, 512)),
+        nightly(benches("routes", "registers"), "app100g-1-few", parameters(1, 1, 512)),
         nightly(FEW, "app10g-1-bare", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
         nightly(FEW, "app10g-1-few-nots", parameters(1, 1, 64, PTP_TS_ENABLE=0)),
     ],

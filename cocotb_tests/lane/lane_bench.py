@@ -11,7 +11,9 @@ import cocotb
 from lane.datapath import FREE, Bench
 from lane.push_outs import VICTIMS, PushOutBench
 from support import model_bindings as mb
+from support.nightly import NIGHTLY
 
+FRAMES = 80 if VICTIMS and NIGHTLY else 40  # for each input, at each pace
 CHOSEN_CLOCKS = 1500  # four cells and the longest frame fed, at 64 bits
 
 
@@ -41,7 +43,7 @@ async def frames_leave_as_they_came_or_are_counted(dut, limit, take):
     for turn, pace in enumerate((1.0, 0.6, 0.05) + 10 * (1.0,)):
         if turn >= 3 and (bench.fates[mb.NOBUF] or not runs_out):
             break
-        for _ in range(80 if VICTIMS else 40):
+        for _ in range(FRAMES):
             for source in range(bench.inputs):
                 bench.feed(source)
         while any(bench.waiting):

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 PRESET = "lab-egresses"
 SHAPE = build.shape(PRESET)
-SEEDS = 250 if NIGHTLY else 8
+SEEDS = 250 if NIGHTLY else 12
 
 
 def refusal(folder, change=lambda record: None, program=(PRESET, "undefined"), shape=SHAPE) -> str:
