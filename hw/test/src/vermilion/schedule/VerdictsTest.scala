@@ -50,6 +50,9 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
         if (changes && random.nextInt(40) == 0) {
           val q = random.nextInt(p.queues)
           for (_ <- 0 to random.nextInt(2)) { bench.configure(q, service()); bench.clock() }
+          val s = service()
+          // Off and on twice, most often with no packet of the queue between.
+          for (codel <- Seq(None, s.codel, None, s.codel)) { bench.configure(q, s.copy(codel = codel)); bench.clock() }
         }
         if (changes && random.nextInt(100) == 0) bench.configurePort(port(), random.nextInt(p.egresses))
         if (changes && random.nextInt(100) == 0) bench.pause(random.nextInt(p.egresses), random.nextBoolean())
@@ -90,9 +93,7 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
     bench.left.drop(begun).toSeq
   }
 
-  for (
-    egresses <- Seq(1, 2, 4, 8); port <- Seq(false, true); if Nightly.is || (if (port) egresses != 2 else egresses == 1)
-  )
+  for (egresses <- Seq(1, 2, 4, 8); port <- Seq(false, true); if Nightly.is || egresses == 1 || (port && egresses == 4))
     it should s"leave ${if (port) "a port" else "a queue"} its whole rate and send nothing too early, with $egresses egresses" in {
       val build = p.copy(queues = 16, egresses = egresses)
       simulate(new SeenEgressQueues(build)) { dut =>
@@ -100,10 +101,10 @@ class VerdictsTest extends AnyFlatSpec with Simulation {
         val s = shaper(10, 2000)
         bench.configure(1, (if (port) Service() else s).copy(codel = Some(always)))
         bench.configurePort(if (port) s else Service())
-        val left = backlogged(bench, Seq(1), 700, 80)
+        val left = backlogged(bench, Seq(1), 400, 80)
         val (sent, dropped) = (left.filter(_.isSent), left.count(_.dropped))
         info(s"${sent.size} sent, $dropped dropped")
-        assert(dropped > 200 && sent.size > 200)
+        assert(dropped > 120 && sent.size > 120)
         val reference = new ReferenceShaper(s)
         for (packet <- bench.left if packet.isSent) {
           assert(packet.now >= reference.mayAt, s"$packet leaves too early")
