@@ -45,6 +45,7 @@ class Bench:
         self.states = [mb.CodelState() for _ in range(QUEUES)]
         self.changed = [-SETTLES] * QUEUES  # the request that changed the count last
         self.sojourn = [0] * QUEUES
+        self.told = {}  # what is known of restarts, by cycle
         self.clock, self.waiting, self.seen, self.queue, self.backlog = 0, [], Counter(), None, 0
 
     async def start(self):
@@ -107,6 +108,8 @@ class Bench:
             self.seen["not settled"] += not settled
             by_count = entered or state.count != before[1]
             self.seen["by a selected threshold"] += verdict == MARK and not by_count and config.ce_mask != 0
+        if self.on[queue]:
+            self.told[self.clock + 2] = (self.names[queue], self.restarts[queue])
         self.waiting.append((self.clock + LATENCY, (verdict, again), f"queue {queue}, {state.phase=}, {state.count=}"))
 
     def due_again(self, state, step) -> bool:
@@ -129,6 +132,14 @@ class Bench:
         return r.choice([2**31 - 1, 2**31, 2**31 + 1, WRAP - 1]) if r.random() < 0.0005 else self.sojourn[queue]
 
     def check(self):
+        wires, told = self.wires, self.told.pop(self.clock, None)
+        assert wires.io_known_valid.value == (told is not None), (
+            "what is known of a restart comes without a request, or not"
+        )
+        if told:
+            assert (wires.io_known_bits_queue.value, wires.io_known_bits_restarts.value) == told, f"{told=}"
+        unsettled = any(2 <= self.clock - changed <= SETTLES for changed in self.changed)
+        assert wires.io_busy.value == unsettled, f"busy is {not unsettled}"
         if self.waiting and self.waiting[0][0] <= self.clock:
             _, (want, again), context = self.waiting.pop(0)
             drop, mark, says = self.wires.io_drop.value, self.wires.io_mark.value, self.wires.io_dueAgain.value

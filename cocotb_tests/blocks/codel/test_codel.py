@@ -19,6 +19,8 @@ FAULTS = {
     "a mark leaves the next drop where it was": (r"wants \? enters \| s2Marks :", "wants ? enters :"),
     "a restart keeps the time above the target": (r"held_isAbove <= _GEN_0 &", "held_isAbove <="),
     "a restart keeps the count": (r"held_isFresh <= ~_GEN_0 \|", "held_isFresh <="),
+    "the square is stored a cycle too early": (r"(square = _GEN \? c14Square)", r"\1_held"),
+    "busy falls while a count is written": (r"\|\{changing_12,\s+", "|{"),
     "another drop is told only an interval later": (r"\{1'h0, old_step\[31:1\]\}", "old_step"),
 }  # fmt: skip
 EVERY_RUN = list(FAULTS)[:3]

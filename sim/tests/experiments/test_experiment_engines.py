@@ -8,14 +8,12 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_size
 
 import pytest
 
-from support.nightly import NIGHTLY
 from vermilion.experiments import network, poisson, runs, settings
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 
 SEED = 20260801
-FRAMES = 10_000 if NIGHTLY else 5_000
 ONLY_IN_USE = (5, 6, 7)  # verdicts nobuf, bad and policed compare no average
 
 
@@ -129,7 +127,7 @@ def test_both_engines_decide_alike_whatever_comes(name):
     record = network.lane("x", "x", LANES[name], rng.randrange(1, 2**32))["lane"]
     model, rtl = Engine("model", record), Engine("rtl", record)
     seen = {}
-    for number, (time, head, length) in enumerate(traffic(rng, FRAMES)):
+    for number, (time, head, length) in enumerate(traffic(rng, 10_000)):
         if rng.randrange(4) == 0 and (wake := model.next()) is not None and wake < time:
             model.advance(wake), rtl.advance(wake)
         wanted = model.arrive(time, head, length)

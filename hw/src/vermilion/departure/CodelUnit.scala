@@ -19,7 +19,8 @@ class CodelSettings extends Bundle {
 /** The settings of a queue's CoDel, and a bit that restarts it. */
 class CodelConfig extends Bundle {
   val settings = new CodelSettings
-  val restarts = Bool() // if it is not what [[KnownRestart]] told last, the queue's state starts anew
+  val restarts =
+    Bool() // if it is not what [[KnownRestart]] told last (low after a reset), the queue's state starts anew
 }
 
 /** A packet has started its queue's state anew, or has found nothing to start: `restarts` of the settings that it had. */
@@ -76,7 +77,9 @@ class CodelUnit(p: LaneParams) extends Module {
     val drop, mark = Output(Bool()) // at most one is high
     val dueAgain = Output(Bool()) // with `drop`: another drop may be due at once
     val known = Valid(new KnownRestart(p))
-    val busy = Output(Bool()) // a queue is not settled: time alone changes what the next packets get
+    val busy = Output(
+      Bool()
+    ) // a queue is not settled by a request that is past stage 1: the next verdicts depend on the cycles that pass
     val ready = Output(Bool())
   })
 

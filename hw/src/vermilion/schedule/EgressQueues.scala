@@ -25,9 +25,13 @@ import vermilion.victim._
   *
   * In these builds every packet that is chosen gets a verdict ([[DepartureVerdicts]]). One that is dropped takes the path of a discarded packet, and
   * costs its queue and its port nothing. `departed` and `queueEntry` are 3 cycles later. When another drop of a queue may be due at once, its
-  * egress waits until the queue is settled, 10 cycles after the verdict. A port with a rate chooses nothing then, nor does a queue with a rate if no
-  * other may send. Others choose only while fewer than 12 cells wait for the reader. Packets of the queue that are chosen then pass, as do up to 3
-  * that were chosen before the verdict.
+  * egress waits until the queue is settled, 10 cycles after the verdict:
+  *  - If its port has a rate, nothing is chosen.
+  *  - A queue with a rate is not chosen if no other is listed.
+  *  - Otherwise packets are chosen only while fewer than 12 cells wait for the reader.
+  *
+  * Packets of the queue that are chosen then pass, as do up to 3 that were chosen before the verdict. So a queue with a rate that is listed beside
+  * others may drop only one packet for each that it sends.
   *
   * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[VictimQueues]]). `ahead` asks
   * about a packet before it arrives. The scheduler then serves the heads of the queues, and `departed` is 6 cycles later.
@@ -229,9 +233,8 @@ class EgressQueues(p: LaneParams) extends Module {
   private val active = schedulers.map(_.io.busy).reduce(_ || _)
   io.wake.valid := first.valid && !phases.configures && (if (p.egresses == 1) true.B else !active)
   io.wake.bits := first.bits
-  io.busy := active || underWay || verdicts.map(_.io.busy).getOrElse(false.B) || io.queueEntry
-    .map(_.valid)
-    .reduce(_ || _)
+  private val settles = verdicts.map(_.io.busy).getOrElse(false.B)
+  io.busy := active || underWay || settles || io.queueEntry.map(_.valid).reduce(_ || _)
   io.holdsPackets := schedulers.map(_.io.holdsPackets).reduce(_ || _) || underWay || waiting.asUInt.orR
 
   val guard = guards.ports(manager.guard +: schedulers.map(_.guard): _*)

@@ -32,8 +32,8 @@ class PortShaperPort extends Bundle {
   * `due` is the first ns at which the port opens. It is valid when no charge is pending.
   *
   * In builds with `codel` a verdict may drop the packet in p4. `due` returns to what it was before its charge, with eight egresses before the charge is
-  * added to it. `open` does not know of the drop yet in the cycle after it, with several egresses in the first phase after it. So the port may open
-  * a cycle or a phase later than without the dropped packet. Its rate is not affected.
+  * added to it. Until the verdict the port is closed as for a packet that is sent. `open` knows of the drop late: with one egress two cycles after it,
+  * with four not in the phase in which it comes. The rate of the port is not affected.
   *
   * A configure restarts with the full burst and discards the pending charges. In the three cycles after it nothing may be sent, with several egresses
   * until the second phase: the shaper computes the cost of `ShortBytes`. In the cycle of a configure nothing may be charged.
@@ -118,7 +118,7 @@ class PortShaper(p: LaneParams) extends Module {
     val tooOld: Bool = Arithmetic.less(burst, time)
   }
   private val age = new Age(due)
-  // One that is not restored yet: whether a packet was dropped is known too late for the comparisons of a single egress.
+  // The due time before a restore: whether a packet was dropped is known too late for the comparisons of a single egress.
   private val (dueBefore, ageBefore) = if (p.codel && egresses == 1) (dues.head, new Age(dues.head)) else (due, age)
   // There is a sum for each base that DueTime may choose. The signal that is known last selects one.
   private val floor = DueTime.clock(Arithmetic.wrap(io.now - config.burst, TimeBits))

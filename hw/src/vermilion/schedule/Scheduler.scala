@@ -10,7 +10,7 @@ import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 import vermilion.stream.ShortQueue
 
-/** Service settings of a queue. They are written as a whole, one queue per cycle. */
+/** Service settings of a queue. They are written as a whole, one queue per cycle; in builds with `codel` no queue in two consecutive cycles. */
 class QueueService(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val strict = Bool()
@@ -110,10 +110,8 @@ class Scheduler(p: LaneParams) extends Module {
       Input(Bool()) // a packet may be taken in this cycle: it is not another egress's, and no shaper is configured
     val paused = Input(Bool()) // nothing may be sent
     val flush = Input(new FlushSettings(p))
-    val settling =
-      Option.when(p.codel)(
-        Input(Bool())
-      ) // CoDel's state of a queue is not ready: no shaped queue is chosen if it is alone
+    // CoDel's state of a queue is not ready: a queue with a rate is not chosen if no other is listed.
+    val settling = Option.when(p.codel)(Input(Bool()))
     val roomToDiscard = Input(Bool()) // one more packet can be discarded
     val dropped =
       Option.when(p.codel)(Flipped(Valid(new DroppedPacket(p)))) // DepartureVerdicts.Latency + 1 cycles after `take`
