@@ -23,6 +23,7 @@ DEEP = {
     "free-list": 11,
     "scheduler": 7,
     "scheduler-flush": 7,
+    "scheduler-verdicts": 11,
     "gather-64": 10,
     "ageing": 20,
 }  # to a depth; of the scheduler, too short to see a rest
@@ -53,6 +54,10 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler", "list"): ("a successor is known of a queue that holds one packet", 6),
     ("scheduler-flush", "sent"): ("a packet is discarded that is not flushed, or the reverse", 6),
     ("scheduler-flush", "kept"): ("the cells of a discarded packet do not come back, or come twice", 7),
+    ("scheduler-verdicts", "sent"): ("a packet that is not discarded does not go to the reader, or twice", 10),
+    ("scheduler-verdicts", "kept"): ("the cells of a discarded packet do not come back, or come twice", 10),
+    ("scheduler-verdicts", "lost"): ("a DRR turn ends although the queue may send its packet", 10),
+    ("scheduler-verdicts", "early"): ("a DRR turn ends before its verdicts are known", 7),
     ("scheduler-later", "third"): ("another packet is taken as the successor", 8),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),
@@ -69,7 +74,7 @@ def test_the_properties_of_a_block_hold_in_every_clock(name):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize("name", [nightly(name) if name == "scheduler-verdicts" else name for name in DEEP])
 def test_the_properties_of_a_block_hold_to_a_depth(name):
     assert prove.prove_block(name, DEEP[name], closing=False) == prove.Result(None, DEEP[name])
 
@@ -81,6 +86,7 @@ LONGEST = [
     ("scheduler", "order"),
     ("scheduler-flush", "sent"),
     ("scheduler-later", "third"),
+    *((name, fault) for name, fault in FOUND if name == "scheduler-verdicts"),
 ]
 
 

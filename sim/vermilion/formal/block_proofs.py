@@ -208,6 +208,33 @@ SCHEDULER_FLUSH = {
     ),
 }
 
+SCHEDULER_VERDICTS = {
+    "sent": Fault(
+        "a packet that its verdict drops goes to the reader, too",
+        "EgressQueues",
+        r"(chosen_io_enq_valid =\s+_verdicts_io_judged_valid) & ~_verdicts_io_judged_bits_dropped",
+        r"\1",
+    ),
+    "kept": Fault(
+        "the cells of a dropped packet stay where they are",
+        "EgressQueues",
+        r"(discarded_io_enq_valid =\s+)[^;]*;",
+        r"\g<1>1'h0;",
+    ),
+    "lost": Fault(
+        "the bytes of a dropped packet do not come back",
+        "Scheduler",
+        r"claim_turns & io_dropped_valid & io_dropped_bits_queue == claim_queue",
+        "1'h0",
+    ),
+    "early": Fault(
+        "a DRR turn ends before its verdicts are known",
+        "Scheduler",
+        r"(mayInsert =[^;]*)& claim_open == 4'h0",
+        r"\1",
+    ),
+}
+
 SCHEDULER_LATER = {
     "third": Fault(
         "of a queue that becomes first with three packets the newest is taken as its successor",
@@ -292,6 +319,13 @@ PROOFS = {
     ),
     "scheduler-flush": Proof(
         "the same while anything may be flushed, and the egress paused, in any clock", 5, 8, False, SCHEDULER_FLUSH
+    ),
+    "scheduler-verdicts": Proof(
+        "the same with any verdict on any packet: none is both dropped and sent, or neither; deficits come back",
+        5,
+        11,
+        False,
+        SCHEDULER_VERDICTS,
     ),
     "scheduler-later": Proof("the same for more clocks, with a clock's more patience", 5, 12, False, SCHEDULER_LATER),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),

@@ -37,6 +37,25 @@ class HeadRequest(p: LaneParams) extends Bundle {
   val isIp = Bool()
 }
 
+/** Ports of a block that decides about the packet at the head of a queue. */
+class HeadVerdictPorts(p: LaneParams) extends Bundle {
+  val request = Flipped(Valid(new HeadRequest(p)))
+  val config = Input(new CodelConfig) // one cycle after the request
+  val backlog = Input(UInt(LenBits.W)) // bytes in its queue behind it; one cycle after the request
+  val drop, mark = Output(Bool()) // at most one is high
+  val dueAgain = Output(Bool()) // with `drop`: another drop may be due at once
+  val known = Valid(new KnownRestart(p))
+  val busy = Output(
+    Bool()
+  ) // a queue is not settled by a request that is past stage 1: the next verdicts depend on the cycles that pass
+  val ready = Output(Bool())
+}
+
+/** A block that decides about the packet at the head of a queue, [[CodelUnit.Latency]] cycles after the request. */
+abstract class HeadVerdict(p: LaneParams) extends Module {
+  val io: HeadVerdictPorts
+}
+
 /** Decides by CoDel (RFC 8289) whether the packet at the head of a queue passes, is marked CE or is dropped. One packet per cycle, of any queues.
   *
   * The algorithm, its state and its arithmetic are those of `sim/model/codel.h`, which is bit-exact. If each decision finds its queue settled, verdicts and
@@ -67,21 +86,10 @@ class HeadRequest(p: LaneParams) extends Bundle {
   * Each has a bit that changes with each change of `count`; the queue is settled while the two are equal. `config` and `backlog` are those of the
   * request's queue, one cycle after the request. `ready` is low for `queues` cycles after a reset. Latency: [[CodelUnit.Latency]] cycles.
   */
-class CodelUnit(p: LaneParams) extends Module {
+class CodelUnit(p: LaneParams) extends HeadVerdict(p) {
   import CodelUnit._
 
-  val io = IO(new Bundle {
-    val request = Flipped(Valid(new HeadRequest(p)))
-    val config = Input(new CodelConfig) // one cycle after the request
-    val backlog = Input(UInt(LenBits.W)) // bytes in its queue behind it; one cycle after the request
-    val drop, mark = Output(Bool()) // at most one is high
-    val dueAgain = Output(Bool()) // with `drop`: another drop may be due at once
-    val known = Valid(new KnownRestart(p))
-    val busy = Output(
-      Bool()
-    ) // a queue is not settled by a request that is past stage 1: the next verdicts depend on the cycles that pass
-    val ready = Output(Bool())
-  })
+  val io = IO(new HeadVerdictPorts(p))
 
   private class Fast extends Bundle {
     val phase = Phase()

@@ -43,8 +43,10 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   * `busy` is high while a packet is under way or a queue is not settled. When it is low, the next verdicts do not depend on how many cycles pass.
   * RAMs of `queues` records, each with one writer: `settings` (configuration), `known` (verdicts), `bytesIn` (came), `bytesOut` (taken), and those
   * of [[CodelUnit]].
+  *
+  * @param verdict decides: a [[CodelUnit]], or what a proof has in its place
   */
-class DepartureVerdicts(p: LaneParams) extends Module {
+class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) extends Module {
   import DepartureVerdicts._
 
   val io = IO(new Bundle {
@@ -59,7 +61,7 @@ class DepartureVerdicts(p: LaneParams) extends Module {
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
-  private val codel = Module(new CodelUnit(p))
+  private val codel = Module(verdict(p)).suggestName("codel")
   private val settings = new ForwardingRam(p.queues, new CodelConfig).suggestName("settings")
   private val bytesIn, bytesOut = new ForwardingRam(p.queues, UInt(LenBits.W))
   private val sweep = new SweepInit(p.queues)

@@ -43,8 +43,10 @@ import vermilion.victim._
   * in place of `queueEntry`. Packets that were chosen before the flush are sent.
   * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change the state here. It may be high while a flush is set.
   * In the first `queues` cycles after reset no packet may be enqueued and nothing configured.
+  *
+  * @param verdict in builds with `codel`, what decides about each packet: only proofs have another than [[CodelUnit]]
   */
-class EgressQueues(p: LaneParams) extends Module {
+class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new CodelUnit(_)) extends Module {
   private val AheadCells = if (p.codel) 16 else 4
 
   val io = IO(new Bundle {
@@ -143,7 +145,7 @@ class EgressQueues(p: LaneParams) extends Module {
   // A packet that has been taken, with its verdict.
   private def discards(scheduler: Scheduler): Bool = scheduler.io.take && scheduler.io.discards
   private val isFlushed = RegNext(schedulers.map(discards).reduce(_ || _), false.B)
-  private val verdicts = Option.when(p.codel)(Module(new DepartureVerdicts(p)).suggestName("verdicts"))
+  private val verdicts = Option.when(p.codel)(Module(new DepartureVerdicts(p, verdict)).suggestName("verdicts"))
   private val judged = Wire(Valid(new JudgedPacket(p)))
   judged.valid := taken.valid
   judged.bits.queue := taken.bits.queue

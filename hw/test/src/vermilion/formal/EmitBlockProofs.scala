@@ -15,6 +15,7 @@ import vermilion.stream._
 /** The proofs of single blocks, each on a small build; `sim/vermilion/formal/block_proofs.py` has the same names. */
 object BlockProofs {
   private def lane = new SmallLane(queues = 2, cells = 4)
+  private def judged = new SmallLane(queues = 2, cells = 4, codel = true)
   val all: Seq[(String, () => RawModule)] = Seq(
     "free-list-2" -> (() => new Proof(new FreeListChecks(new SmallLane(queues = 2, cells = 2)))(_.free)),
     "queues" -> (() => new Proof(new QueueChecks(lane))(_.free)),
@@ -28,6 +29,7 @@ object BlockProofs {
     "axi-lite" -> (() => new Proof(new AxiLiteChecks, resets = true)(_.free)),
     "scheduler" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First))(_.free)),
     "scheduler-flush" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First, flushes = true))(_.free)),
+    "scheduler-verdicts" -> (() => new Proof(new EgressChecks(judged, EgressBounds.Judged))(_.free)),
     "scheduler-later" -> (() => new Proof(new EgressChecks(lane, EgressBounds.Later))(_.free)),
     "ageing" -> (() => new Proof(new QueueStateLookupChecks(lane))(_.free)),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))

@@ -3,6 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import chisel3.util.experimental.BoringUtils
+import vermilion.departure.{DepartureVerdicts, HeadVerdict, HeadVerdictPorts}
 import vermilion.formal.StreamRules
 import vermilion.lane.LaneParams
 
@@ -13,12 +14,15 @@ import vermilion.lane.LaneParams
   * come, in any way but a shaper's: strict with any priority, or in the round with a quantum of 64 or 128 bytes; a packet has 64 or 128.
   * The port is not shaped. Which packets come, to which queue, when the way out takes one, and what is flushed, is free.
   *
+  * In builds with `codel` any packet that has another queued behind it may be dropped or marked by its verdict.
+  *
   * @param flushes anything may be flushed, and the egress paused, in any clock; else neither is
   */
 class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false) extends Module {
   private val n = p.cells
   val free = IO(Input(new Bundle {
     val enqueues, long, ready, skip, flushes, flushesOne, discards, pauses = Bool()
+    val drops, dueAgain, marks = Bool() // by the verdict of the packet that was taken three cycles before
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
     val strict, longQuantum = Bool()
@@ -33,7 +37,9 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     val length = UInt((p.cellBits + 1).W)
     def empty: Bool = length === 0.U
   }
-  private val dut = Module(new EgressQueues(p))
+  private val dut = Module(new EgressQueues(p, new FreeVerdict(_, free.drops, free.dueAgain, free.marks)))
+  private val judging =
+    if (p.codel) DepartureVerdicts.Latency else 0 // cycles from a choice to `departed`, beyond the one of other builds
   dut.io.now := 0.U
   dut.io.skip := free.skip
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
@@ -62,6 +68,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   service.strict := free.strict
   service.priority := free.priority
   service.quantum := Mux(free.longQuantum, 128.U, 64.U)
+  service.codel.foreach(_.on := true.B)
   when(configures) {
     strict(configured) := free.strict
     priority(configured) := free.priority
@@ -84,12 +91,17 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   if (!flushes) StreamRules.keeps("queueEntries", dut.io.queueEntry.head) // a pause takes an offer back
 
   private val gone = dut.io.departed
-  private val asked = RegNext(flushesAll, false.B) ||
-    RegNext(flushesOne, false.B) && gone.bits.queue === RegNext(free.queue)
+  private val asked = ShiftRegister(flushesAll, 1 + judging, false.B, true.B) ||
+    ShiftRegister(flushesOne, 1 + judging, false.B, true.B) && gone.bits.queue === ShiftRegister(
+      free.queue,
+      1 + judging
+    )
   assert(!gone.valid || gone.bits.flushed === asked, "a packet is discarded that is not flushed, or the reverse")
+  private val dropped = gone.bits.dropped.getOrElse(false.B)
+  private val isDiscarded = gone.bits.flushed || dropped
   // Each of them comes out of `discarded` once, in order.
   private val discarded = Module(new Queue(UInt(p.cellBits.W), n))
-  discarded.io.enq.valid := gone.valid && gone.bits.flushed
+  discarded.io.enq.valid := gone.valid && isDiscarded
   discarded.io.enq.bits := gone.bits.arrival(p.cellBits - 1, 0)
   discarded.io.deq.ready := dut.io.discarded.fire
   assert(
@@ -97,7 +109,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
       (!dut.io.discarded.valid || dut.io.discarded.bits.head === discarded.io.deq.bits),
     "the cells of a discarded packet do not come back, or come twice"
   )
-  private val skipped = ShiftRegister(free.skip, 2, false.B, true.B)
+  private val skipped = ShiftRegister(free.skip, 2 + judging, false.B, true.B)
   assert(!skipped || !gone.valid, "a packet leaves in a clock in which none should be taken")
   private val goneQueue = gone.bits.queue
   private val goneCell = gone.bits.arrival(p.cellBits - 1, 0)
@@ -157,6 +169,58 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     !(take && inDrr) || chosen.bits.deficit >= chosen.bits.head.packet.lenBytes,
     "a packet of the round is sent that its deficit does not cover"
   )
+
+  // ---- with verdicts: what each queue may send in its DRR turn. The bytes of a dropped packet come back while the turn lasts.
+  if (p.codel) {
+    assert(!gone.valid || !(gone.bits.flushed && dropped), "a packet is flushed and dropped")
+    // All others go to the reader once, in order.
+    val sent = Module(new Queue(UInt(p.cellBits.W), 2 * n))
+    sent.io.enq.valid := gone.valid && !isDiscarded
+    sent.io.enq.bits := gone.bits.arrival(p.cellBits - 1, 0)
+    sent.io.deq.ready := dut.io.queueEntry.head.fire
+    assert(!sent.io.enq.valid || sent.io.enq.ready, "more packets wait for the reader than it has places")
+    assert(
+      dut.io.queueEntry.head.valid === (sent.io.deq.valid && !paused) &&
+        (!dut.io.queueEntry.head.valid || dut.io.queueEntry.head.bits.headCell === sent.io.deq.bits),
+      "a packet that is not discarded does not go to the reader, or twice"
+    )
+    val scheduler = dut.schedulers.head
+    val first = chosen.bits.head.queue
+    val pops = BoringUtils.bore(scheduler.lists.io.pop) && inDrr
+    val ends = pops && !take
+    val stored = BoringUtils.bore(scheduler.lists.io.store)
+    val drop = BoringUtils.bore(scheduler.io.dropped.get)
+    val length = chosen.bits.head.packet.lenBytes
+    for (q <- 0 until p.queues) {
+      val isFirst = first === q.U
+      val mayStill = RegInit(0.U(9.W))
+      val inTurn, ended = RegInit(false.B)
+      val takes = take && inDrr && isFirst
+      val drops = drop.valid && drop.bits.queue === q.U && inTurn
+      val joins = stored.valid && stored.bits.head.queue === q.U
+      val before = Mux(joins, Mux(ended, mayStill, 0.U) + Mux(quantum(q), 128.U, 64.U), mayStill)
+      mayStill := before - Mux(takes, length, 0.U) + Mux(drops, drop.bits.lenBytes, 0.U)
+      inTurn := !(pops && isFirst) && (takes || inTurn)
+      ended := (ends && isFirst) || (ended && !joins)
+      assert(!takes || mayStill >= length, "a packet of the round is sent beyond what its queue may send")
+      assert(!(ends && isFirst) || mayStill < length, "a DRR turn ends although the queue may send its packet")
+      val open = VecInit(Seq.iterate(takes, DepartureVerdicts.Latency + 2)(RegNext(_, false.B)).tail).asUInt.orR
+      assert(!(ends && isFirst && open), "a DRR turn ends before its verdicts are known")
+    }
+  }
+}
+
+/** A verdict that is free: what has nothing queued behind it passes, as does what is flushed. */
+class FreeVerdict(p: LaneParams, drops: Bool, dueAgain: Bool, marks: Bool) extends HeadVerdict(p) {
+  val io = IO(new HeadVerdictPorts(p))
+  private val comes = RegNext(io.request.valid, false.B) && io.backlog =/= 0.U
+  private val judged = ShiftRegister(comes, 2, false.B, true.B)
+  io.drop := judged && BoringUtils.bore(drops)
+  io.dueAgain := io.drop && BoringUtils.bore(dueAgain)
+  io.mark := judged && !io.drop && BoringUtils.bore(marks)
+  io.known := 0.U.asTypeOf(io.known)
+  io.busy := false.B
+  io.ready := true.B
 }
 
 /** What is asked of a run of so many clocks.
@@ -170,6 +234,9 @@ object EgressBounds {
 
   /** Of the first nine clocks, with no slack. */
   val First = EgressBounds(rest = 4, joining = 3)
+
+  /** The same with verdicts: three cycles later, and the end of a DRR turn waits for all of its verdicts. */
+  val Judged = EgressBounds(rest = 8, joining = 6)
 
   /** Of all clocks that are looked at: a queue that would join anew, and one that is refilled, waits for one that becomes backlogged. */
   val Later = EgressBounds(rest = 5, joining = 4)
