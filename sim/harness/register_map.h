@@ -31,6 +31,7 @@ constexpr uint32_t flows() { return 0x0028; }
 constexpr uint32_t victims() { return 0x002c; }
 constexpr uint32_t protect() { return 0x0030; }
 constexpr uint32_t egresses() { return 0x0034; }
+constexpr uint32_t codel() { return 0x0038; }
 constexpr uint32_t control() { return 0x0040; }
 constexpr Field kControlDepartureUpdates{0, 0};
 constexpr Field kControlClearStatistics{1, 1};
@@ -154,6 +155,14 @@ constexpr Field kShadowMarkerFlowAgesIdle{15, 0};
 constexpr Field kShadowMarkerFlowAgesHalfOpen{31, 16};
 constexpr uint32_t shadow_idle_step_low() { return 0x0198; }
 constexpr uint32_t shadow_idle_step_high() { return 0x019c; }
+constexpr uint32_t shadow_codel() { return 0x01a0; }
+constexpr Field kShadowCodelOn{0, 0};
+constexpr Field kShadowCodelCeMask{15, 8};
+constexpr Field kShadowCodelCeSelector{23, 16};
+constexpr uint32_t shadow_codel_target() { return 0x01a4; }
+constexpr uint32_t shadow_codel_interval() { return 0x01a8; }
+constexpr uint32_t shadow_ce_threshold() { return 0x01ac; }
+constexpr uint32_t shadow_codel_mtu() { return 0x01b0; }
 constexpr uint32_t shadow_colour_curve_flags(uint32_t i, uint32_t j) { return 0x0200 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};
@@ -239,6 +248,14 @@ constexpr uint32_t window_colour_flushed_packets_low(uint32_t i) { return 0x10c0
 constexpr uint32_t window_colour_flushed_packets_high(uint32_t i) { return 0x10c4 + 0x100 * i; }
 constexpr uint32_t window_colour_flushed_bytes_low(uint32_t i) { return 0x10c8 + 0x100 * i; }
 constexpr uint32_t window_colour_flushed_bytes_high(uint32_t i) { return 0x10cc + 0x100 * i; }
+constexpr uint32_t window_colour_departure_dropped_packets_low(uint32_t i) { return 0x10d0 + 0x100 * i; }
+constexpr uint32_t window_colour_departure_dropped_packets_high(uint32_t i) { return 0x10d4 + 0x100 * i; }
+constexpr uint32_t window_colour_departure_dropped_bytes_low(uint32_t i) { return 0x10d8 + 0x100 * i; }
+constexpr uint32_t window_colour_departure_dropped_bytes_high(uint32_t i) { return 0x10dc + 0x100 * i; }
+constexpr uint32_t window_colour_departure_marked_packets_low(uint32_t i) { return 0x10e0 + 0x100 * i; }
+constexpr uint32_t window_colour_departure_marked_packets_high(uint32_t i) { return 0x10e4 + 0x100 * i; }
+constexpr uint32_t window_colour_departure_marked_bytes_low(uint32_t i) { return 0x10e8 + 0x100 * i; }
+constexpr uint32_t window_colour_departure_marked_bytes_high(uint32_t i) { return 0x10ec + 0x100 * i; }
 constexpr uint32_t window_latency_low(uint32_t i) { return 0x1400 + 0x8 * i; }
 constexpr uint32_t window_latency_high(uint32_t i) { return 0x1404 + 0x8 * i; }
 constexpr uint32_t window_backlog_bytes() { return 0x1500; }

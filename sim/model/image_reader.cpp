@@ -73,10 +73,21 @@ void read(const Object& o, vm_distance_image& out) {
   out.share = o.value("share").small(1u);
 }
 
+void read(const Object& o, vm_codel_image& out) {
+  o.knows({"on", "ce_mask", "ce_selector", "target", "interval", "ce_threshold", "mtu"});
+  out.on = o.value("on").small(1u);
+  out.ce_mask = o.value("ce_mask").small(255u);
+  out.ce_selector = o.value("ce_selector").small(255u);
+  out.target = o.value("target").small(4294967295u);
+  out.interval = o.value("interval").small(4294967295u);
+  out.ce_threshold = o.value("ce_threshold").small(4294967295u);
+  out.mtu = o.value("mtu").small(134217727u);
+}
+
 }  // namespace
 
 void readQueueImage(const Object& o, vm_queue_image& out) {
-  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance"});
+  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel"});
   out.unit = o.value("unit").small(1u);
   out.update = o.value("update").small(1u);
   out.ecn = o.value("ecn").small(1u);
@@ -102,6 +113,7 @@ void readQueueImage(const Object& o, vm_queue_image& out) {
   o.object("marker", [&](const Object& each) { read(each, out.marker); });
   o.objects("colour", 3, [&](const Object& each, std::size_t i) { read(each, out.colour[i]); });
   o.object("distance", [&](const Object& each) { read(each, out.distance); });
+  o.object("codel", [&](const Object& each) { read(each, out.codel); });
 }
 
 }  // namespace vermilion

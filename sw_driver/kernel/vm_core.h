@@ -279,7 +279,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
  */
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
 /* Whether two settings differ only in what tc cannot set: weight and idle packet of the averages,
- * steps on departures, spacing, size weight, dynamic threshold, marker, remark, distances, victims.
+ * steps on departures, spacing, size weight, dynamic threshold, marker, remark, distances, victims, CoDel, ce_threshold.
  */
 bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b);
 /* Copies the settings that tc can set. */

@@ -31,6 +31,7 @@ static int put_lane(struct devlink_info_req *request, const struct vm_engine *en
 		{ "max_frame_bytes", has->max_frame_bytes },
 		{ "victims", has->victims * engine->egresses },
 		{ "protect", has->protect },
+		{ "codel", has->codel },
 		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];

@@ -20,6 +20,8 @@ static const char *const events[VM_EVENTS] = {
 	[VM_BAD] = "bad",	  [VM_CE_CHOSEN] = "ce_chosen", [VM_CE_WRITTEN] = "ce_written",
 	[VM_SENT] = "sent",	  [VM_POLICED] = "policed",	[VM_EVICTED] = "evicted",
 	[VM_FLUSHED] = "flushed",
+	[VM_DEPARTURE_DROPPED] = "departure_dropped",
+	[VM_DEPARTURE_MARKED] = "departure_marked",
 };
 
 static const char *const marks[] = { "backlog_bytes", "backlog_packets", "max_bytes", "max_packets" };

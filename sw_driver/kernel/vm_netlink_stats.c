@@ -3,7 +3,7 @@
 #include <linux/slab.h>
 #include "vm_netlink.h"
 
-static_assert(VERMILION_A_COLOUR_STATISTICS_FLUSHED == VERMILION_A_COLOUR_STATISTICS_ARRIVED + VM_EVENTS - 1);
+static_assert(VERMILION_A_COLOUR_STATISTICS_DEPARTURE_MARKED == VERMILION_A_COLOUR_STATISTICS_ARRIVED + VM_EVENTS - 1);
 static_assert(VERMILION_A_STATISTICS_RED == VERMILION_A_STATISTICS_GREEN + VM_COLOURS - 1);
 
 static bool put_count(struct sk_buff *skb, u32 attribute, const struct vm_count *count)

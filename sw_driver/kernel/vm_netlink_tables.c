@@ -130,6 +130,13 @@ const struct nla_policy vm_nl_queue_set_policy[VERMILION_A_QUEUE_MAX + 1] = {
 	[VERMILION_A_QUEUE_VICTIM_BY_COLOUR] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_VICTIM_WINDOW] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_MARKER] = NLA_POLICY_NESTED(marker_policy),
+	[VERMILION_A_QUEUE_AQM] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_TARGET] = { .type = NLA_U64 },
+	[VERMILION_A_QUEUE_INTERVAL] = { .type = NLA_U64 },
+	[VERMILION_A_QUEUE_MTU] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_CE_THRESHOLD] = { .type = NLA_U64 },
+	[VERMILION_A_QUEUE_CE_MASK] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_CE_SELECTOR] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_reset_policy[VERMILION_A_QUEUE_MAX + 1] = {
@@ -249,6 +256,13 @@ static const struct vm_nl_field queue_fields[] = {
 	FIELD(VERMILION_A_QUEUE_VICTIM_BY_COLOUR, U32, struct vm_queue, victim_by_colour),
 	FIELD(VERMILION_A_QUEUE_VICTIM_WINDOW, U32, struct vm_queue, victim_window),
 	{ VERMILION_A_QUEUE_MARKER, VM_NL_NEST, offsetof(struct vm_queue, marker), &marker_set },
+	FIELD(VERMILION_A_QUEUE_AQM, U32, struct vm_queue, aqm),
+	FIELD(VERMILION_A_QUEUE_TARGET, U64, struct vm_queue, target),
+	FIELD(VERMILION_A_QUEUE_INTERVAL, U64, struct vm_queue, interval),
+	FIELD(VERMILION_A_QUEUE_MTU, U32, struct vm_queue, mtu),
+	FIELD(VERMILION_A_QUEUE_CE_THRESHOLD, U64, struct vm_queue, ce_threshold),
+	FIELD(VERMILION_A_QUEUE_CE_MASK, U32, struct vm_queue, ce_mask),
+	FIELD(VERMILION_A_QUEUE_CE_SELECTOR, U32, struct vm_queue, ce_selector),
 };
 
 const struct vm_nl_set vm_nl_queue = SET(queue_fields, VERMILION_A_QUEUE_MAX, VERMILION_A_QUEUE_PAD);

@@ -28,6 +28,7 @@ static int identity(struct vm_repr *repr, void *unused)
 		{ VM_REG_VICTIMS, has->victims * egresses },
 		{ VM_REG_PROTECT, has->protect },
 		{ VM_REG_EGRESSES, has->egresses },
+		{ VM_REG_CODEL, has->codel },
 	};
 	u32 i, value;
 	int error;
@@ -118,7 +119,7 @@ static int conservation(struct vm_repr *repr, void *context)
 		for (c = 0; c < VM_COLOURS; c++) {
 			in += s->count[c][VM_ENQUEUED].packets;
 			out += s->count[c][VM_SENT].packets + s->count[c][VM_EVICTED].packets +
-			       s->count[c][VM_FLUSHED].packets;
+			       s->count[c][VM_FLUSHED].packets + s->count[c][VM_DEPARTURE_DROPPED].packets;
 		}
 		/* A clear removes queued packets from `in`, so it may be less than `out`. */
 		if (in > out + s->backlog_packets) {

@@ -13,7 +13,7 @@ enum vm_selftest {
 	VM_TEST_SHADOW,	      /* the shadow record holds each queue's settings; no commit */
 	VM_TEST_CLASSES,      /* the class table holds what is written, the present entries */
 	VM_TEST_POOL,	      /* pool_size holds the size that was set */
-	VM_TEST_CONSERVATION, /* per queue: enqueued <= sent + flushed + evicted + backlog */
+	VM_TEST_CONSERVATION, /* per queue: enqueued <= sent + flushed + evicted + departure_dropped + backlog */
 	VM_TEST_MEMORY,	      /* no word with two wrong bits has been used */
 	VM_SELFTESTS
 };

@@ -12,8 +12,8 @@
  *   drops            prob_drop + forced_drop + pdrop
  *   overlimits       prob_drop + forced_drop + prob_mark
  *
- * No qdisc counts frames that arrive with an error, and policed, evicted or flushed packets.
- * ethtool -S has them.
+ * No qdisc counts frames that arrive with an error, and packets that are policed, evicted, flushed, or
+ * dropped or marked at departure. ethtool -S has them.
  *
  * A qdisc counts the backlog of its queues, and so does each qdisc above it, as in the kernel.
  */
@@ -58,9 +58,11 @@ static void add_backlog(struct reading *reading, bool apart, const struct vm_sta
 		const struct vm_count *count = snapshot->count[c];
 
 		reading->backlog[c] += standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes,
-						count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes);
+						count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes +
+							count[VM_DEPARTURE_DROPPED].bytes);
 		reading->qlen[c] += standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets,
-					     count[VM_EVICTED].packets + count[VM_FLUSHED].packets);
+					     count[VM_EVICTED].packets + count[VM_FLUSHED].packets +
+						     count[VM_DEPARTURE_DROPPED].packets);
 	}
 }
 

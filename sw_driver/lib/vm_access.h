@@ -46,6 +46,7 @@ enum vm_error {
 	VM_ERROR_HELD,	   /* a flush ended with packets in the queue: see vm_lane_flush() */
 	VM_ERROR_FLUSHING, /* another queue of the lane is being flushed */
 	VM_ERROR_PAUSE,	   /* the build is older than the pause: minor version 3 */
+	VM_ERROR_CODEL,	   /* the build cannot mark or drop packets as they leave: no `codel` */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -64,7 +65,8 @@ struct vm_block {
 
 /* `queues` and `victims` are of one egress, all other fields of the lane. */
 struct vm_capabilities {
-	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses;
+	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses,
+		codel;
 };
 
 struct vm_lane {
@@ -90,6 +92,8 @@ enum vm_event {
 	VM_POLICED,
 	VM_EVICTED,
 	VM_FLUSHED,
+	VM_DEPARTURE_DROPPED, /* by the queue's AQM, as they left their queue */
+	VM_DEPARTURE_MARKED,  /* CE, by the queue's AQM or ce_threshold; sent, too */
 	VM_EVENTS
 };
 

@@ -137,8 +137,31 @@ static bool victim_check(const struct vm_queue *q, struct vm_refusal *fault)
 	       fail(fault, "", "victim_window", q->victim_window, "0 where the queue has no limit");
 }
 
+/* What CoDel and ce_threshold take, and no field without the one that it belongs to. */
+static bool departure_check(const struct vm_queue *q, struct vm_refusal *fault)
+{
+	u32 c, which;
+
+	if (q->aqm != VM_AQM_CODEL && q->target)
+		return fail(fault, "", "target", q->target, "0 where aqm is curve");
+	if (q->aqm != VM_AQM_CODEL && q->interval)
+		return fail(fault, "", "interval", q->interval, "0 where aqm is curve");
+	if (q->ce_mask && !q->ce_threshold)
+		return fail(fault, "", "ce_mask", q->ce_mask, "0 where the queue has no ce_threshold");
+	if (q->ce_selector & ~q->ce_mask)
+		return fail(fault, "", "ce_selector", q->ce_selector, "only bits that ce_mask has");
+	if (q->aqm != VM_AQM_CODEL)
+		return true;
+	for (c = 0; c < VM_COLOURS; c++)
+		for (which = VM_DROPS; which <= VM_MARKS; which++)
+			if (q->curve[c][which].curve != VM_CURVE_TAIL)
+				return fail(fault, places[c][which], "curve", q->curve[c][which].curve,
+					    "tail (0) where aqm is codel");
+	return true;
+}
+
 bool vm_queue_check(const struct vm_queue *q, const struct vm_port *port, struct vm_refusal *fault)
 {
 	return vm_port_check(port, fault) && vm_queue_ranges(q, "", fault) && curves_check(q, fault) &&
-	       victim_check(q, fault) && vm_marker_check(&q->marker, fault);
+	       victim_check(q, fault) && departure_check(q, fault) && vm_marker_check(&q->marker, fault);
 }

@@ -130,6 +130,22 @@ static void colours(const struct vm_queue *q, struct vm_queue_image *w)
 	}
 }
 
+/* CoDel and ce_threshold, in CoDel's unit of 1,024 ns. Without CoDel the target is never reached. */
+static void departure(const struct vm_queue *q, struct vm_codel_image *w)
+{
+	const bool codel = q->aqm == VM_AQM_CODEL;
+
+	w->on = codel || q->ce_threshold;
+	if (!w->on)
+		return;
+	w->target = codel ? vm_codel_time(q->target ? q->target : VM_CODEL_TARGET) : VM_CODEL_NEVER;
+	w->interval = codel ? vm_codel_time(q->interval ? q->interval : VM_CODEL_INTERVAL) : 0;
+	w->mtu = codel ? q->mtu : VM_LEN_MAX;
+	w->ce_threshold = q->ce_threshold ? vm_codel_time(q->ce_threshold) : VM_CODEL_NEVER;
+	w->ce_mask = q->ce_mask;
+	w->ce_selector = q->ce_selector;
+}
+
 void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, struct vm_queue_image *w)
 {
 	vm_clear(w, sizeof(*w));
@@ -156,4 +172,5 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	w->victim = q->victim;
 	w->victim_by_colour = q->victim_by_colour;
 	w->victim_window = q->victim_window;
+	departure(q, &w->codel);
 }

@@ -113,6 +113,13 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_check_range(fault, place, "victim", s->victim, 0u, 1u, "arriving, nearest (0 to 1)") &&
 	       vm_check_range(fault, place, "victim_by_colour", s->victim_by_colour, 0u, 1u, "0 and 1") &&
 	       (s->victim_window == 0u || vm_check_range(fault, place, "victim_window", s->victim_window, 1u, 16u, "1 to 16 packets")) &&
+	       vm_check_range(fault, place, "aqm", s->aqm, 0u, 1u, "curve, codel (0 to 1)") &&
+	       (s->target == 0u || vm_check_range(fault, place, "target", s->target, 1024u, 60000000000ull, "1024ns to 60s")) &&
+	       (s->interval == 0u || vm_check_range(fault, place, "interval", s->interval, 1024u, 60000000000ull, "1024ns to 60s")) &&
+	       vm_check_range(fault, place, "mtu", s->mtu, 64u, 16384u, "64B to 16384B") &&
+	       (s->ce_threshold == 0u || vm_check_range(fault, place, "ce_threshold", s->ce_threshold, 1024u, 60000000000ull, "1024ns to 60s")) &&
+	       vm_check_range(fault, place, "ce_mask", s->ce_mask, 0u, 255u, "0 to 255") &&
+	       vm_check_range(fault, place, "ce_selector", s->ce_selector, 0u, 255u, "0 to 255") &&
 	       vm_average_ranges(&s->average, "average", fault) &&
 	       vm_distance_ranges(&s->distance, "distance", fault);
 }
@@ -279,4 +286,5 @@ void vm_queue_defaults(struct vm_queue *queue)
 	queue->marker.na = 5u;
 	queue->marker.idle = 60000000000ull;
 	queue->marker.half_open = 3000000000ull;
+	queue->mtu = 1514u;
 }

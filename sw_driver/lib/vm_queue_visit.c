@@ -94,6 +94,14 @@ int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *co
 		VM_PUT(VM_REG_SHADOW_MARKER_FLOW_AGES_HALF_OPEN, image->marker.flow.half_open));
 	put(&walk, VM_REG_SHADOW_IDLE_STEP_LOW, (u32)image->idle_step);
 	put(&walk, VM_REG_SHADOW_IDLE_STEP_HIGH, (u32)(image->idle_step >> 32));
+	put(&walk, VM_REG_SHADOW_CODEL,
+		VM_PUT(VM_REG_SHADOW_CODEL_ON, image->codel.on) |
+		VM_PUT(VM_REG_SHADOW_CODEL_CE_MASK, image->codel.ce_mask) |
+		VM_PUT(VM_REG_SHADOW_CODEL_CE_SELECTOR, image->codel.ce_selector));
+	put(&walk, VM_REG_SHADOW_CODEL_TARGET, (u32)image->codel.target);
+	put(&walk, VM_REG_SHADOW_CODEL_INTERVAL, (u32)image->codel.interval);
+	put(&walk, VM_REG_SHADOW_CE_THRESHOLD, (u32)image->codel.ce_threshold);
+	put(&walk, VM_REG_SHADOW_CODEL_MTU, (u32)image->codel.mtu);
 	for (i = 0; i < 3; i++) {
 		for (j = 0; j < 2; j++) {
 			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_FLAGS(i, j),

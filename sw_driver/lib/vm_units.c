@@ -182,6 +182,13 @@ u32 vm_alpha(struct vm_number alpha)
 	return 0;
 }
 
+u32 vm_codel_time(u64 ns)
+{
+	const u64 time = ns >> VM_CODEL_SHIFT;
+
+	return time < 0xFFFFFFFFu ? (u32)time : 0xFFFFFFFFu;
+}
+
 u32 vm_pool_cells(u32 bytes)
 {
 	return bytes / VM_CELL_BYTES;

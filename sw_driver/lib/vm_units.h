@@ -31,6 +31,10 @@
 #define VM_FLOW_ALPHA_FRAC 3 /* alpha of the flow markers is in eighths */
 #define VM_FLOW_TICK_BITS 22 /* ages of flows are in ticks of 2^22 ns */
 #define VM_LEN_MAX 0x7FFFFFFu
+#define VM_CODEL_SHIFT 10 /* times of CoDel are in units of 1,024 ns, as in Linux */
+#define VM_CODEL_TARGET 5000000u /* ns, where the settings have none */
+#define VM_CODEL_INTERVAL 100000000u
+#define VM_CODEL_NEVER 2147483647u /* a sojourn time that no packet has */
 #define VM_BURST_BITS 40
 #define VM_ALPHA_FRAC 8	 /* the code of alpha: 2^(code - 8) */
 #define VM_ALPHA_MOST 11 /* the greatest code */
@@ -95,6 +99,8 @@ u32 vm_flow_age(u64 ns);
  * means no threshold.
  */
 u32 vm_alpha(struct vm_number alpha);
+/* CoDel's time: units of 1,024 ns, rounded down. At most 2^32 - 1. */
+u32 vm_codel_time(u64 ns);
 /* Whole cells in this many bytes. */
 u32 vm_pool_cells(u32 bytes);
 

@@ -243,7 +243,10 @@ def register_addresses(path):
     return [(at, register) for at, register in by_address().items() if ".".join(register.path) == path]
 
 
-EVENTS = "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed".split()
+EVENTS = (
+    "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed "
+    "departure_dropped departure_marked"
+).split()
 
 
 def test_statistics_are_the_windows_words_in_their_places():

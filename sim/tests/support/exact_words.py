@@ -213,6 +213,26 @@ def colour_record(queue, colour):
     }
 
 
+NEVER = 2**31 - 1  # ticks of 1,024 ns, a sojourn time that no packet has
+
+
+def codel_record(queue):
+    """Times are whole ticks of 1,024 ns, as Linux has them. Without CoDel, only ce_threshold has an effect."""
+    ticks = lambda ns: ns // 1024
+    codel = queue.aqm == "codel"
+    if not codel and queue.ce_threshold is None:
+        return dict.fromkeys(("on", "ce_mask", "ce_selector", "target", "interval", "ce_threshold", "mtu"), 0)
+    return {
+        "on": 1,
+        "target": ticks(queue.target or 5_000_000) if codel else NEVER,
+        "interval": ticks(queue.interval or 100_000_000) if codel else 0,
+        "mtu": queue.mtu.value if codel else LEN_MAX,
+        "ce_threshold": NEVER if queue.ce_threshold is None else ticks(queue.ce_threshold),
+        "ce_mask": queue.ce_mask,
+        "ce_selector": queue.ce_selector,
+    }
+
+
 def queue_record(queue, port_rate, queues, marker):
     w = exact(queue.average.weight)
     decay = idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))
@@ -246,6 +266,7 @@ def queue_record(queue, port_rate, queues, marker):
         "victim": int(queue.victim == "nearest"),
         "victim_by_colour": int(queue.victim_by_colour),
         "victim_window": queue.victim_window or 0,
+        "codel": codel_record(queue),
     }
 
 

@@ -4,7 +4,8 @@ import json
 import subprocess
 
 NAMES = {name: name for name in ("arrived", "enqueued", "early", "forced", "tail", "nobuf", "bad", "policed", "sent")}
-NAMES |= {"evicted": "evicted", "marked": "ce_chosen", "ce_written": "ce_written"}
+NAMES |= {name: name for name in ("evicted", "departure_dropped", "departure_marked")}
+NAMES |= {"marked": "ce_chosen", "ce_written": "ce_written"}
 
 
 def run_through(program, words, capture, out, *options):

@@ -123,7 +123,8 @@ def totals(read):
             assert part["flushed"]["packets"] == 0
             out[queue["index"], number] = {
                 {"ce_chosen": "marked"}.get(event, event): [part[event]["packets"], part[event]["bytes"]]
-                for event in counters.EVENTS[:-1]
+                for event in counters.EVENTS
+                if event != "flushed"
             }
     return out
 

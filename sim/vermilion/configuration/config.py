@@ -33,7 +33,7 @@ from vermilion.values.fields import (
 )
 from vermilion.values.units import Amount
 
-from . import rules
+from . import departure, rules
 from .markers import Marker
 from .refusals import first, sentence
 from .rules import Match, Rule
@@ -219,6 +219,8 @@ class Queue(QueueFields):
                 f"has victim_window {self.victim_window}, which works at the queue's limit, and no limit; "
                 f"give limit, 1 to {LEN_MAX} bytes, or limit_packets, 1 to {LEN_MAX} packets"
             )
+        if fault := departure.fault(self, self.curves()):
+            raise ValueError(fault)
         for colour in COLOURS:
             drop = getattr(self, colour)
             if drop.ecn and not self.ecn:
@@ -227,6 +229,14 @@ class Queue(QueueFields):
             if drop.ecn:
                 self._check(f"{colour}.ecn", drop.ecn)
         return self
+
+    def curves(self) -> Iterator[tuple[str, str]]:
+        """Field and kind of each curve."""
+        for colour in COLOURS:
+            drop = getattr(self, colour)
+            yield colour, drop.curve
+            if drop.ecn:
+                yield f"{colour}.ecn", drop.ecn.curve
 
     def _check(self, where: str, curve: Curve) -> None:
         unit = self.average.unit
@@ -290,6 +300,7 @@ def parse(
     build_victims: int | None = None,
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
+    build_codel: bool | None = None,
 ) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
@@ -297,6 +308,7 @@ def parse(
     except ValidationError as error:
         raise UserError(sentence(first(error.errors()), raw, Config, MODELS)) from None
     check_pool(config, build_cells, pool_elsewhere)
+    departure.check(((q.name, q) for q in config.queue), build_codel)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
 

@@ -12,9 +12,12 @@ def load(
     build_victims: int | None = None,
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
+    build_codel: bool | None = None,
 ) -> Config:
     """Reads and checks a file for a lane with one egress. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another
     egress of the lane."""
     if pool_elsewhere:
-        return checked(path, lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere))
-    return egresses.load(path, egresses.Build(build_queues, build_victims, build_cells)).configs[0]
+        return checked(
+            path, lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere, build_codel)
+        )
+    return egresses.load(path, egresses.Build(build_queues, build_victims, build_cells, codel=build_codel)).configs[0]

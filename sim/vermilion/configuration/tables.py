@@ -100,6 +100,13 @@ class QueueFields(Strict):
     victim: Literal["arriving", "nearest"] = "arriving"  # nearest: the queued packet with the smallest distance is dropped or marked, not the arriving one. Packets of the queue's head never are.
     victim_by_colour: StrictBool = False  # With nearest, only packets of the arriving one's colour or a worse one may be lost.
     victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None  # With nearest, the tail-drop form among so many of the last packets; without it, the form by the curve.
+    aqm: Literal["curve", "codel"] = "curve"  # The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289); its curves are tail.
+    target: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # codel: sojourn time that the queue may always have; without it, 5 ms.
+    interval: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # codel: time for which the sojourn time must be at the target before a packet is dropped or marked; without it, 100 ms.
+    mtu: Annotated[Amount, amount(64, 16384, "byte")] = Amount(1514, "byte")  # codel: nothing is dropped or marked while no more bytes are queued behind the packet.
+    ce_threshold: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # ECN-capable packets with a longer sojourn time leave with CE, whatever the AQM; without it, none.
+    ce_mask: Annotated[int, number(0, 255, "0 to 255", whole=True)] = 0  # ce_threshold applies to packets with DS field & ce_mask = ce_selector. 0: to all.
+    ce_selector: Annotated[int, number(0, 255, "0 to 255", whole=True)] = 0  # See ce_mask. 1 with mask 3: ECT(1).
 
 
 MARKER_KINDS = {

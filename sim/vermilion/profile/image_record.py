@@ -71,6 +71,16 @@ class DistanceRecord(TypedDict):
     share: int
 
 
+class CodelRecord(TypedDict):
+    on: int
+    ce_mask: int
+    ce_selector: int
+    target: int
+    interval: int
+    ce_threshold: int
+    mtu: int
+
+
 _QueueImageWords = TypedDict("_QueueImageWords", {"lambda": Scaled})
 
 
@@ -99,3 +109,4 @@ class QueueImage(_QueueImageWords):
     idle_step: int
     colour: list[ColourRecord]
     distance: DistanceRecord
+    codel: CodelRecord

@@ -229,6 +229,13 @@ def effective(spacing: str, p: Fraction) -> Fraction:
     return 1 / (begin + sum_above(2, begin))
 
 
+def departure_lines(queue: Queue) -> list[Line]:
+    """Times of CoDel and `ce_threshold` that are no whole number of the hardware's units."""
+    asked = (("target", queue.target), ("interval", queue.interval), ("ce_threshold", queue.ce_threshold))
+    found = [(name, ns, int(library().vm_codel_time(ns)) << C.VM_CODEL_SHIFT) for name, ns in asked if ns is not None]
+    return [line(queue.name, f"{name}, ns", Fraction(ns), Fraction(real)) for name, ns, real in found if ns != real]
+
+
 def report(config: Asked, egresses: int = 1) -> list[Line]:
     """Every value that rounding may move, of an egress of a lane that has so many, or of all egresses."""
     if isinstance(config, Whole):
@@ -270,6 +277,7 @@ def report(config: Asked, egresses: int = 1) -> list[Line]:
         if q.size_weight:
             real = 2**RATIO_FRAC / value(size_weight(q.size_weight.value))
             lines.append(line(q.name, "size_weight", Fraction(q.size_weight.value), real))
+        lines += departure_lines(q)
         if q.rate:
             lines.append(rate_line(q.name, "rate", q.rate))
             lines += burst(q.name, q.burst.value if q.burst else DEFAULT_BURST, q.rate)

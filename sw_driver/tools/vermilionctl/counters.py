@@ -5,11 +5,22 @@ from rich.table import Table
 
 from .settings import COLOURS
 
-EVENTS = "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed".split()
-SHOWN = "arrived sent ce_chosen ce_written early forced tail nobuf bad policed evicted flushed".split()
+EVENTS = (
+    "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed "
+    "departure_dropped departure_marked"
+).split()
+SHOWN = (
+    "arrived sent ce_chosen departure_marked ce_written early forced tail departure_dropped nobuf bad policed evicted flushed"
+).split()
 FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
 UPSETS = ("corrected", "repaired", "uncorrectable", "beyond_repair")
-TITLES = {"ce_chosen": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
+TITLES = {
+    "ce_chosen": "CE chosen",
+    "ce_written": "CE written",
+    "nobuf": "no buffer",
+    "departure_dropped": "dropped at departure",
+    "departure_marked": "CE at departure",
+}
 
 
 def of_queue(number: int, held) -> dict:
@@ -103,10 +114,10 @@ def rates(before: dict, now: dict) -> Table:
         gained = lambda events, unit: sum(
             queue["colours"][c][event][unit] - old["colours"][c][event][unit] for c in COLOURS for event in events
         )
-        drops = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "flushed")
+        drops = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "flushed", "departure_dropped")
         figures = [gained(["arrived"], "packets"), gained(["arrived"], "bytes") * 8e-6]
         figures += [gained(["sent"], "packets"), gained(["sent"], "bytes") * 8e-6]
-        figures += [gained(drops, "packets"), gained(["ce_chosen"], "packets")]
+        figures += [gained(drops, "packets"), gained(["ce_chosen", "departure_marked"], "packets")]
         cells = [f"{figure / seconds:,.4g}" if seconds > 0 else "" for figure in figures]
         made.add_row(queue["name"] or str(queue["index"]), *cells)
     return made

@@ -41,6 +41,10 @@ def check(lane, record: Record, wanted: Record, words: dict):
             raise UserError(
                 f"queue {number}: victim is nearest; this build can do that in {lane.has.victims} queues, from 0"
             )
+        if words[number].codel.on and not lane.has.codel:
+            raise UserError(
+                f"queue {number}: aqm or ce_threshold is to mark or drop packets as they leave; this build cannot"
+            )
     check_share(lane, record, wanted)
     if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:
         most = f"{CELL_BYTES}B to {CELL_BYTES * lane.has.cells}B, the {lane.has.cells} cells of this build"

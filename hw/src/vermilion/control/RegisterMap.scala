@@ -53,6 +53,8 @@ object RegisterMap {
 
   object Egresses extends Register(0x0034, BigInt("ffffffff", 16))
 
+  object Codel extends Register(0x0038, BigInt("ffffffff", 16))
+
   object Control extends Register(0x0040, BigInt("3", 16)) {
     val departureUpdates = Field(0, 0)
     val clearStatistics = Field(1, 1)
@@ -253,6 +255,20 @@ object RegisterMap {
 
   object ShadowIdleStepHigh extends Register(0x019c, BigInt("ffff", 16))
 
+  object ShadowCodel extends Register(0x01a0, BigInt("ffff01", 16)) {
+    val on = Field(0, 0)
+    val ceMask = Field(15, 8)
+    val ceSelector = Field(23, 16)
+  }
+
+  object ShadowCodelTarget extends Register(0x01a4, BigInt("ffffffff", 16))
+
+  object ShadowCodelInterval extends Register(0x01a8, BigInt("ffffffff", 16))
+
+  object ShadowCeThreshold extends Register(0x01ac, BigInt("ffffffff", 16))
+
+  object ShadowCodelMtu extends Register(0x01b0, BigInt("7ffffff", 16))
+
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("701", 16), 0x100, 0x40) {
     val on = Field(0, 0)
     val slope1One = Field(8, 8)
@@ -416,6 +432,22 @@ object RegisterMap {
   object WindowColourFlushedBytesLow extends Register(0x10c8, BigInt("ffffffff", 16), 0x100)
 
   object WindowColourFlushedBytesHigh extends Register(0x10cc, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureDroppedPacketsLow extends Register(0x10d0, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureDroppedPacketsHigh extends Register(0x10d4, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureDroppedBytesLow extends Register(0x10d8, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureDroppedBytesHigh extends Register(0x10dc, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureMarkedPacketsLow extends Register(0x10e0, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureMarkedPacketsHigh extends Register(0x10e4, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureMarkedBytesLow extends Register(0x10e8, BigInt("ffffffff", 16), 0x100)
+
+  object WindowColourDepartureMarkedBytesHigh extends Register(0x10ec, BigInt("ffffffff", 16), 0x100)
 
   object WindowLatencyLow extends Register(0x1400, BigInt("ffffffff", 16), 0x8)
 
