@@ -71,7 +71,8 @@ class ControlPort(p: LaneParams) extends Module {
   // -- identification and capabilities --
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
-    R.Version() -> BigInt("00010004", 16),
+    // Minor 5 has the registers of `codel`, which other builds do not have.
+    R.Version() -> (if (p.codel) BigInt("00010005", 16) else BigInt("00010004", 16)),
     R.NextBlock() -> p.nextBlock,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
@@ -82,7 +83,8 @@ class ControlPort(p: LaneParams) extends Module {
     R.MaxFrameBytes() -> p.maxFrameBytes,
     R.Flows() -> p.flows,
     R.Victims() -> p.victims,
-    R.Protect() -> (if (p.protect) 1 else 0)
+    R.Protect() -> (if (p.protect) 1 else 0),
+    R.Codel() -> (if (p.codel) 1 else 0)
   )
 
   // -- settings that reach the lane when they are written --
@@ -251,6 +253,18 @@ class ControlPort(p: LaneParams) extends Module {
   service.shaper.costShift := R.ShadowCost.shift(cost)
   private val burstLow = shadow(R.ShadowBurstLow)
   service.shaper.burst := Cat(shadow(R.ShadowBurstHigh)(7, 0), burstLow)
+
+  for (codel <- service.codel) {
+    val switches = shadow(R.ShadowCodel)
+    codel.on := R.ShadowCodel.on(switches)
+    codel.ceMask := R.ShadowCodel.ceMask(switches)
+    codel.ceSelector := R.ShadowCodel.ceSelector(switches)
+    codel.ecn := R.ShadowFlags.ecn(flags)
+    codel.target := shadow(R.ShadowCodelTarget)
+    codel.interval := shadow(R.ShadowCodelInterval)
+    codel.ceThreshold := shadow(R.ShadowCeThreshold)
+    codel.mtu := shadow(R.ShadowCodelMtu)(LenBits - 1, 0)
+  }
 
   // -- commit and snapshot of the selected queue --
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))

@@ -17,7 +17,7 @@ class FrameFate(p: LaneParams) extends Bundle {
 /** The results for a lane's frames, for a module that must answer for each frame, such as a NIC with its completions.
   *
   * `keep` answers `fate` in the same cycle: it is the `user` that an admitted frame carries from then on. `evicted` reports an admitted frame that a
-  * push-out or a flush removed from its queue. It gives the lowest bits of the `user` that was kept for the frame (`LaneParams.evictedBits`).
+  * push-out or a flush removed from its queue, or that was dropped at departure. It gives the lowest bits of the `user` that was kept for the frame (`LaneParams.evictedBits`).
   */
 class FateReport(p: LaneParams) extends Bundle {
   val fate = Valid(new FrameFate(p))
@@ -31,7 +31,7 @@ class FateReport(p: LaneParams) extends Bundle {
   * addressed by head cell.
   *
   * {{{
-  *   descriptor -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush
+  *   descriptor -> Queue -> fate -> keep -+-> RAM by head cell -> Queue -> sent, or evicted by a flush or at departure
   *                                       +-> a second RAM, lowest bits -> evicted by a push-out
   * }}}
   * `evicted` comes one cycle after the decision that causes it, or after `discarded`. `mayDiscard` keeps these two apart. `sent` is the `user` of the
@@ -48,7 +48,9 @@ class FrameUsers(p: LaneParams) extends Module {
     val leaving =
       Flipped(Vec(p.egresses, Valid(UInt(p.cellBits.W)))) // head cell of a frame that enters the rewrite; one per cycle
     val mayDiscard = Output(Bool())
-    val discarded = Flipped(Valid(UInt(p.cellBits.W))) // head cell of a flushed frame; not with `leaving`
+    val discarded = Flipped(
+      Valid(UInt(p.cellBits.W))
+    ) // head cell of a frame that is flushed, or dropped at departure; not with `leaving`
     val sent = Output(Vec(p.egresses, UInt(p.userBits.W)))
     val sentLast = Input(Vec(p.egresses, Bool())) // the frame's last beat is accepted
   })

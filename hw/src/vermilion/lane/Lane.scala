@@ -22,7 +22,6 @@ import vermilion.stream._
   * @param timesReset the block contains the register for its reset; false inside a block that has one
   */
 class Lane(p: LaneParams, timesReset: Boolean = true) extends Module {
-  require(!p.codel, s"codel is ${p.codel}; a lane has no registers for it yet, legal is false")
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W))
     val in = Vec(p.inputs, Flipped(Decoupled(new AxisBeat(p.dataBits, p.userBits))))

@@ -18,7 +18,8 @@ import vermilion.control.TokenKind
   *                      yellow
   * @param victims       queues 0 to victims - 1 can drop the nearest packet instead of the arriving one (victim/VictimPipeline.scala), a power
   *                      of two; 0: none can, and the search is not built. The search makes a verdict 3 cycles later
-  * @param codel         each packet that is chosen is judged by its queue's CoDel before it is sent (departure/DepartureVerdicts.scala)
+  * @param codel         each packet that is chosen is judged by its queue's CoDel and ce_threshold before it is sent
+  *                      (departure/DepartureVerdicts.scala). It departs 3 cycles later
   * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
@@ -139,7 +140,7 @@ case class LaneParams(
 
 /** Presets that are tested and supported. In the `nic` presets, input 0 is the port's receive side and input 1 the host. */
 object LaneParams {
-  val lab: LaneParams = LaneParams(victims = 16)
+  val lab: LaneParams = LaneParams(victims = 16, codel = true)
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
@@ -160,7 +161,7 @@ object LaneParams {
       stallable = Seq(false, true, false, true)
     )
     val egressesFew = card.copy(queues = 16, cells = 256, flows = 4096, victims = 0)
-    val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0), nic100g.copy(cells = 256))
+    val (labFew, nicFew) = (lab.copy(cells = 256, victims = 0, codel = false), nic100g.copy(cells = 256))
     byName ++ Map(
       "lab-few-cells" -> labFew,
       "nic100g-few-cells" -> nicFew,
@@ -192,10 +193,13 @@ object LaneParams {
         stallable = Seq.fill(4)(Seq(false, true)).flatten
       ),
       // Several egresses; each input can be routed to any of them.
-      "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32),
+      "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32, codel = true),
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
-      "lab-without-victims" -> lab.copy(victims = 0),
+      "lab-without-victims" -> lab.copy(victims = 0, codel = false),
+      // With CoDel: a cell in a beat, and the lane of the experiments.
+      "nic100g-codel" -> nic100g.copy(codel = true),
+      "network-codel" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4), codel = true),
       // For the networks of the experiments: one input of 512 bits that cannot be stalled, as in the model's session. Its ports are slow.
       // Short heads leave more victims.
       "network" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)),

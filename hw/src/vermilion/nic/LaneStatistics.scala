@@ -8,7 +8,7 @@ import vermilion.stream.Verdict
 /** The events of one egress of a lane in one cycle. */
 class LaneEvents extends Bundle {
   val verdict = Valid(UInt(Verdict.Bits.W))
-  val evicted = UInt(2.W) // frames, by push-outs and flushes
+  val evicted = UInt(2.W) // frames, by push-outs and flushes, and dropped at departure
   val lost = UInt(4.W) // frames, of all inputs
   val sent = Valid(UInt(PktLenBits.W)) // bytes
   val droppedBytes = UInt((PktLenBits + 4).W)

@@ -153,15 +153,15 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
     told.verdict.valid := decided && here
     told.verdict.bits := decision.verdict
     val departs = lane.io.departed.valid && ofQueue(departed.queue)
-    val flushes = departs && departed.flushed
-    told.evicted := (evicts && here) +& flushes
+    val discards = departs && !departed.isSent
+    told.evicted := (evicts && here) +& discards
     told.lost := PopCount(losses.map(_._1))
-    told.sent.valid := departs && !departed.flushed
+    told.sent.valid := departs && departed.isSent
     told.sent.bits := departed.lenBytes
     told.droppedBytes := (losses.map { case (lost, size) => bytes(lost, size) } ++ Seq(
       bytes(drops && here, decision.lenBytes),
       bytes(evicts && here, decision.outcome.victim.lenBytes),
-      bytes(flushes, departed.lenBytes)
+      bytes(discards, departed.lenBytes)
     )).reduce(_ +& _)
     told.ceWritten := lane.io.ceWritten && ofQueue(lane.io.ceWrittenQueue)
     told.completion := false.B

@@ -54,19 +54,19 @@ object Statistics {
   *              victims (queue, evicted or marked, colour of the victim): packets, bytes
   *              pushOuts (queue): held, stale
   *              distances (queue, distance of the packet that was dropped): lost, victims
-  *   departure  departures (queue, flushed or sent, colour): packets, bytes
+  *   departure  departures (queue, fate, colour): packets, bytes
   *              latency (queue, log2 of ns), of those sent: packets
   *   rewrite    ceWritten (queue, colour): packets, bytes
   * }}}
   * [[QueueGauges]] holds the backlogs and their peaks. All other values of the window are sums ([[WindowProgram]]).
   * In every snapshot  arrived = enqueued + early + forced + tail + nobuf + bad + policed  for each colour, and over the colours
-  * enqueued = sent + flushed + evicted + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
+  * enqueued = sent + flushed + evicted + dropped at departure + backlog  if nothing was queued at the last clear. Counters wrap at 2^64.
   *
   * Events count two cycles after they are shown. So a snapshot or clear is as of two cycles before its request, in all
   * RAMs alike. A departure in the cycle of an enqueue does not lower that enqueue's high-water mark.
   * Latency is `now - arrival` when the departure is shown, in 1 ns steps, modulo 2^48 ns.
   *
-  * A snapshot takes 260 cycles, with the victim search at most 676 ([[WindowWriter]]). It takes one more for each cycle in which a word waits for
+  * A snapshot takes 260 cycles, with the victim search at most 676, with `codel` 64 more ([[WindowWriter]]). It takes one more for each cycle in which a word waits for
   * a cycle without an event of its kind. The rewriting of stale records after a clear waits in the same way.
   * If either waits in `Statistics.Patience` consecutive cycles, `skip` requests a cycle in which no packet is decided and none is taken.
   * After reset `ready` is low for 32 cycles per queue, with the victim search 64. Events until then are lost, and counters and gauges of a snapshot are 0.
@@ -126,7 +126,8 @@ class Statistics(p: LaneParams) extends Module {
   private val written =
     event(io.ceWritten.valid, io.ceWritten.bits.queue, io.ceWritten.bits.colour, io.ceWritten.bits.lenBytes)
   // The arrival time comes late, from the queue entries' RAM. It is subtracted in that cycle, and the bin is found in the next.
-  private val flushed = RegNext(io.departed.bits.flushed)
+  private val fate = RegNext(WindowProgram.Fate(io.departed.bits))
+  private val isSent = !fate.xorR // see WindowProgram.Fate
   private val departedAge = Delay((io.now - io.departed.bits.arrival)(TimeBits - 1, 0))
   private val departedBin = bin(departedAge)
 
@@ -135,13 +136,13 @@ class Statistics(p: LaneParams) extends Module {
   private val flipped = WireInit(false.B)
   private val start = WireInit(false.B)
   private val queue = RegEnable(io.window.snapshot.bits, 0.U(p.queueBits.W), start)
-  private val writer = new WindowWriter(WindowProgram(searched), start)
+  private val writer = new WindowWriter(WindowProgram(searched, p.codel), start)
   private val control = new RecordControl(epoch, flipped, start, writer.walking, queue, writer.slot)
   private def records(slots: Int, fields: Int) = new RecordRam(p.queues, slots, fields, control)
   private val outcomes = records(32, 2)
   private val marked = records(16, 1)
   private val ceWritten = records(4, 2)
-  private val departures = records(8, 2)
+  private val departures = records(if (p.codel) 16 else 8, 2)
   private val latency = records(Bins, 1)
   private val victims = Option.when(searched)(records(8, 2))
   private val distances = Option.when(searched)(records(1 << Distance.Bits, 2))
@@ -189,8 +190,8 @@ class Statistics(p: LaneParams) extends Module {
     ram.event(loses || hasVictim, decided.bits.queue, lostDistance)(RegNext(loses), RegNext(hasVictim))
   for (ram <- pushOuts) ram.event(pushesOut, decided.bits.queue, 0.U)(1.U, RegNext(stale))
   counted(ceWritten, written, written.bits.colour)
-  counted(departures, departed, Cat(flushed, departed.bits.colour))
-  latency.event(departed.valid && !flushed, departed.bits.queue, departedBin)(1.U)
+  counted(departures, departed, Cat(fate, departed.bits.colour))
+  latency.event(departed.valid && isSent, departed.bits.queue, departedBin)(1.U)
   gauges.count(
     enqueued,
     decided.bits.queue,

@@ -1,6 +1,8 @@
 package vermilion.stats
 
-import vermilion.stream.{Colour, Verdict}
+import chisel3._
+import chisel3.util.Cat
+import vermilion.stream.{Colour, Departure, Verdict}
 import vermilion.victim.Distance
 
 /** Defines what a snapshot writes into the window: a list of steps, one per count, from which [[WindowWriter]] makes a table.
@@ -9,6 +11,7 @@ import vermilion.victim.Distance
   * the accumulator or nothing. So counters that are sums of others need no RAM:
   * {{{
   *   arrived    every verdict          enqueued   not marked + marked          ceChosen   marked + queued packets marked
+  *   sent       not marked at departure + marked there
   * }}}
   * Groups of steps start with their first slot, aligned to powers of two. Step and slot then have bits in common, which makes the table small.
   */
@@ -38,8 +41,22 @@ object WindowProgram {
 
   /** Slots of `Outcomes`, `Departures` and `Victims`. */
   def outcome(colour: Int, verdict: Int): Int = 8 * colour + verdict
-  def departure(isFlushed: Boolean, colour: Int): Int = (if (isFlushed) 4 else 0) + colour
+  def departure(fate: Int, colour: Int): Int = 4 * fate + colour
   def victim(isEvicted: Boolean, colour: Int): Int = (if (isEvicted) 4 else 0) + colour
+
+  /** Fates of a packet that departs. Builds without `codel` have the first two. */
+  object Fate {
+    val Sent = 0
+    val Flushed = 1
+    val Dropped = 2
+    val Marked = 3 // marked CE at departure, and sent
+
+    /** The fate of a packet that departs, as a number of 1 bit, in builds with `codel` of 2. */
+    def apply(departed: Departure): UInt = departed.dropped.zip(departed.marked) match {
+      case None                    => departed.flushed
+      case Some((dropped, marked)) => Cat(dropped || marked, departed.flushed || marked)
+    }
+  }
 
   private val Shown = Map( // the verdicts that have their own counter, and its place
     Verdict.Early -> 2,
@@ -79,26 +96,37 @@ object WindowProgram {
   }
   private def eachColour(source: Source.Value, place: Int, slot: Int => Int, fields: Seq[Int] = Fields): Seq[Step] =
     for (f <- fields; c <- Colours) yield Step(source, slot(c), f, word(c, f, place))
-  private def flushed(field: Int) = eachColour(Departures, 12, departure(isFlushed = true, _), Seq(field))
+  private def gone(fate: Int, place: Int, field: Int) = eachColour(Departures, place, departure(fate, _), Seq(field))
+  private def flushed(field: Int) = gone(Fate.Flushed, 12, field)
+  private def sent: Seq[Step] = Fields.flatMap(gone(Fate.Sent, 9, _))
+  private def judged: Seq[Step] = for (f <- Fields; c <- Colours; step <- ofJudged(c, f)) yield step
+  private def ofJudged(colour: Int, field: Int): Seq[Step] = {
+    def of(fate: Int) = Step(Departures, departure(fate, colour), field)
+    Seq(
+      of(Fate.Dropped).copy(to = word(colour, field, 13)),
+      of(Fate.Marked).copy(to = word(colour, field, 14)),
+      of(Fate.Sent).copy(to = word(colour, field, 9), adds = true, total = true)
+    )
+  }
 
   private def row(source: Source.Value, slots: Int, first: Int, field: Int = 0): Seq[Step] =
     Seq.tabulate(slots)(i => Step(source, i, field, Some(first + 2 * i)))
 
   /** All steps. Steps without effect fill the end of each group. */
-  def apply(searched: Boolean): Seq[Step] = {
+  def apply(searched: Boolean, judges: Boolean): Seq[Step] = {
     val groups = Seq(
       (for (f <- Fields; c <- Colours) yield decisions(c, f, searched)).flatten ++ row(Gauges, Gauges64, GaugeWord),
       row(Latency, Bins, LatencyWord),
       row(Marked, 12, MarkedWord) ++ flushed(0),
-      eachColour(CeWritten, 8, identity) ++ eachColour(Departures, 9, departure(isFlushed = false, _)) ++ flushed(1)
-    ) ++ (if (!searched) Nil
-          else
-            Seq(
-              row(Distances, 1 << Distance.Bits, LostWord),
-              row(Distances, 1 << Distance.Bits, VictimsWord, field = 1),
-              eachColour(Victims, 11, victim(isEvicted = true, _)) ++
-                Fields.map(f => Step(PushOuts, 0, f, Some(PushOutsWord + 2 * f)))
-            ))
+      eachColour(CeWritten, 8, identity) ++ (if (judges) Nil else sent) ++ flushed(1)
+    ) ++ (if (judges) Seq(judged) else Nil) ++ (if (!searched) Nil
+                                                else
+                                                  Seq(
+                                                    row(Distances, 1 << Distance.Bits, LostWord),
+                                                    row(Distances, 1 << Distance.Bits, VictimsWord, field = 1),
+                                                    eachColour(Victims, 11, victim(isEvicted = true, _)) ++
+                                                      Fields.map(f => Step(PushOuts, 0, f, Some(PushOutsWord + 2 * f)))
+                                                  ))
     def size(group: Seq[Step]) = Iterator.iterate(1)(2 * _).find(_ >= group.size).get
     groups.sortBy(-size(_)).flatMap(group => group.padTo(size(group), Step(Nothing)))
   }

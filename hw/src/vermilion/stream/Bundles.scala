@@ -145,6 +145,9 @@ class Departure(p: LaneParams) extends Bundle {
   val arrival = UInt(TimeBits.W)
   val flushed = Bool()
   val dropped, marked = Option.when(p.codel)(Bool()) // by the verdict
+
+  /** It is sent, and not discarded. */
+  def isSent: Bool = !flushed && !dropped.getOrElse(false.B)
 }
 
 /** A write of one 64-byte cell, and of the link to it from the packet's previous cell. */

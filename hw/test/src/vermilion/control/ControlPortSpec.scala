@@ -166,7 +166,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10004 && read(R.NextBlock()) == 0)
         assert(read(R.Queues()) == 10 && read(R.Cells()) == 4096 && read(R.DataBits()) == 64)
         assert(read(R.Inputs()) == 2 && read(R.EwmaStages()) == 6 && read(R.MaxFrameBytes()) == 9728)
-        assert(read(R.Protect()) == 1 && read(R.Victims()) == 0)
+        assert(read(R.Protect()) == 1 && read(R.Victims()) == 0 && read(R.Codel()) == 0)
         for (hole <- Seq(0x0c, 0x8c, 0x4fc, 0x5a8, 0xf00, 0x1600, 0xfffffc)) {
           assert(write(hole, 0xffffffffL))
           assert(read(hole) == 0, s"at $hole")

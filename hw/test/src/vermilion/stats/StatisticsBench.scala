@@ -10,7 +10,8 @@ import vermilion.lane.LaneParams
 /** Random events, up to one of each kind in every clock, most of them to one queue, against maps of integers. */
 private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions {
   private val Names =
-    "arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed".split(" ").toSeq
+    ("arrived enqueued early forced tail nobuf bad ce_chosen ce_written sent policed evicted flushed " +
+      "departure_dropped departure_marked").split(" ").toSeq
 
   val random = new Random(11)
   var now = BigInt(1) << 40
@@ -49,8 +50,13 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
       dut.io.departed.bits.arrival.poke((now - age).U)
       val flushed = chance(0.2)
       dut.io.departed.bits.flushed.poke(flushed.B)
-      add(q, colour, if (flushed) 12 else 9, len)
-      if (!flushed) latency((q, if (age == 0) 0 else (age.bitLength - 1).min(31))) += 1
+      val dropped = p.codel && !flushed && chance(0.3)
+      val marked = p.codel && !flushed && !dropped && chance(0.3)
+      dut.io.departed.bits.dropped.foreach(_.poke(dropped.B))
+      dut.io.departed.bits.marked.foreach(_.poke(marked.B))
+      add(q, colour, if (flushed) 12 else if (dropped) 13 else 9, len)
+      if (marked) add(q, colour, 14, len)
+      if (!flushed && !dropped) latency((q, if (age == 0) 0 else (age.bitLength - 1).min(31))) += 1
     }
     val decides = chance(load) && !skips(Skips.decision)
     dut.io.decision.valid.poke(decides.B)
@@ -128,7 +134,8 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
   def long(index: Int): BigInt = word(index) + (word(index + 1) << 32)
 
   // Where events come in every clock a word waits for a refresh or, on the way out, for a clock that `skip` asks for.
-  private def snapshotCycles(load: Double) = (if (p.victims == 0) 260 else 676) * (if (load == 0) 1 else 8)
+  private def snapshotCycles(load: Double) =
+    ((if (p.victims == 0) 260 else 676) + (if (p.codel) 64 else 0)) * (if (load == 0) 1 else 8)
 
   /** A snapshot in full traffic holds exactly what was shown up to two clocks before its request. */
   def check(queue: Int, load: Double): Unit = {
@@ -183,7 +190,7 @@ private class StatisticsBench(dut: Statistics, p: LaneParams) extends Assertions
     assert(word(322) == maxThen && word(323) == maxPacketsThen, s"high-water marks of queue $queue")
     for (c <- 0 until 3) assert(long(324 + 2 * c) == (BigInt(5 + c) << 40) + queue, s"average $c of queue $queue")
     assert(long(330) == nowThen && word(332) == queue)
-    for (unused <- Seq(52, 63, 333, 364, 383, 192, 640, 1023)) assert(word(unused) == 0, s"word $unused")
+    for (unused <- Seq(60, 63, 333, 364, 383, 192, 640, 1023)) assert(word(unused) == 0, s"word $unused")
   }
 
   def clear(): Unit = {

@@ -2,18 +2,23 @@ package vermilion.stats
 
 import chisel3._
 import org.scalatest.flatspec.AnyFlatSpec
-import vermilion.Simulation
+import vermilion.{Nightly, Simulation}
 import vermilion.lane.LaneParams
 
 /** Random events ([[StatisticsBench]]), full buffers and resets. */
 class StatisticsSpec extends AnyFlatSpec with Simulation {
   behavior of "Statistics"
 
+  private val atNight = Seq(
+    ", with the victim search" -> LaneParams(queues = 5, victims = 4),
+    ", with CoDel" -> LaneParams(queues = 5, codel = true)
+  )
+
   for (
     (what, p) <- Seq(
       "" -> LaneParams(queues = 5),
-      ", with the victim search" -> LaneParams(queues = 5, victims = 4)
-    )
+      ", with the victim search and CoDel" -> LaneParams(queues = 5, victims = 4, codel = true)
+    ) ++ (if (Nightly.is) atNight else Nil)
   )
     it should s"count every event of every clock, and snapshot and clear in one clock$what" in counts(p)
 
