@@ -16,14 +16,16 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       profiles_(config.queues, config.queues + config.queue_count),
       shape_(shape),
       decisions_(profiles_),
-      scheduler_(config, configuredNs),
+      scheduler_(config, configuredNs, shape.codel),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
       view_(config, timing::settling(shape.victims)),
       queues_(config.queue_count),
-      bodies_(config.queue_count) {
+      bodies_(config.queue_count),
+      verdicts_(profiles_),
+      queuedBytes_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update != 0;
   if (shape.victims == 0) return;
@@ -130,7 +132,7 @@ VictimOutcome ClockedLane::outcomeOf(const Settling& s) {
   VictimOutcome outcome{};
   outcome.enqueued = admits(provisionalVerdict);
   if (victims_) outcome = *victims_->ports().outcome;
-  if (outcome.enqueued && victims_) bodies_[queue].push_back({s.deciding.packet, s.name});
+  if (outcome.enqueued && victims_) bodies_[queue].push_back({s.deciding.packet, s.name, s.deciding.seen.time});
   if (outcome.evicted || outcome.victimMarked) decided_->victim = removeVictim(queue, outcome);
   decided_->pushOut = {provisionalVerdict, s.pushOut, outcome};
   decided_->decision.verdict = verdictOf(provisionalVerdict, s.pushOut, outcome);
@@ -141,6 +143,8 @@ VictimOutcome ClockedLane::outcomeOf(const Settling& s) {
 void ClockedLane::count(const Settling& s, const VictimOutcome& outcome) {
   const Arrival& a = s.deciding.seen;
   if (outcome.enqueued) view_.admitted(s.deciding.clock, a);
+  if (outcome.enqueued) queuedBytes_[a.queue] += a.len_bytes;
+  if (outcome.evicted) queuedBytes_[a.queue] -= outcome.lenBytes;
   if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
   if (s.pushOut && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
@@ -152,7 +156,7 @@ void ClockedLane::list(const Settling& s, const VictimOutcome& outcome) {
     if (!outcome.enqueued) names_.push_back(s.name);
     if (victims_->ports().freed) cells_.freedByPolicy(victims_->ports().freed->cells);
   } else if (outcome.enqueued) {
-    listing_ = Leaving{s.deciding.packet, s.name};
+    listing_ = Leaving{s.deciding.packet, s.name, s.deciding.seen.time};
   } else {
     cells_.freedByPolicy(s.deciding.packet.cells);
   }
@@ -209,7 +213,8 @@ void ClockedLane::transmit() {
     sendLeft_ -= shape_.beatBytes;
   }
   if (ready2) edit2_ = std::exchange(edit1_, OutCell{});
-  if (ready1 && reading_) {
+  cellRead_ = ready1 && reading_;
+  if (cellRead_) {
     const bool last = readLeft_ == 1;
     const u32 tail = read_.lenBytes % CellBytes;
     edit1_ = {last && tail != 0 ? tail : CellBytes, last, read_.id};
@@ -228,6 +233,34 @@ void ClockedLane::transmit() {
   chosen_.pop_front();
 }
 
+// A packet leaves its queue, and goes to the reader unless it is dropped.
+void ClockedLane::depart(const Leaving& leaving, HeadVerdict verdict) {
+  const Packet& p = leaving.packet;
+  departed_ = Departed{p.id, now_, verdict};
+  view_.departed(clock_, now_, p.queue, p.colour, p.lenBytes);
+  if (verdict != HeadVerdict::Drop) chosen_.push_back(leaving);
+  if (departureUpdates_ && refreshRoom_) refreshes_.push_back(p);
+}
+
+// The packet that was taken in the cycle before departs, in builds with codel 3 cycles later.
+void ClockedLane::leave() {
+  if (!shape_.codel) {
+    if (taken_) depart(*taken_, HeadVerdict::Pass);
+    taken_.reset();
+    return;
+  }
+  if (const std::optional<Judging>& last = judging_[timing::Judging - 1]) depart(last->leaving, last->judged.verdict);
+  std::copy_backward(judging_, judging_ + timing::Judging - 1, judging_ + timing::Judging);
+  judging_[0].reset();
+  if (taken_) {
+    const Headers& h = taken_->packet.headers;
+    const bool isIp = h.is_ip4 || h.is_ip6;
+    judging_[0] = {*taken_, verdicts_.judge(clock_, now_, taken_->packet.queue, taken_->decided, h.dscp << 2 | h.ecn,
+                                            isIp, taken_->behind)};
+  }
+  taken_.reset();
+}
+
 void ClockedLane::clock(u64 now) {
   before_ = std::exchange(now_, now);
   decided_.reset();
@@ -236,7 +269,9 @@ void ClockedLane::clock(u64 now) {
   lost_.clear();
   busy_ = (victims_ && victims_->ports().busy) || frames_ != 0 || !refreshes_.empty() || !marking_.empty() ||
           !deciding_.empty() || !settling_.empty() || listing_ || taken_ || !chosen_.empty() || reading_ ||
-          edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open();
+          edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open() || discards_.holds() ||
+          std::any_of(std::begin(judging_), std::end(judging_), [](const auto& j) { return j.has_value(); }) ||
+          verdicts_.settling(clock_);
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool descriptorRoom = descriptorQueue_.size() < timing::DescriptorsChosen;
@@ -249,12 +284,23 @@ void ClockedLane::clock(u64 now) {
   makeHead();
   busy_ = busy_ || !marking_.empty() || !deciding_.empty();
 
+  // verdict
+  const std::optional<Judging>& judged = judging_[timing::Judging - 1];
+  const bool drops = judged && judged->judged.verdict == HeadVerdict::Drop;
+  const bool late = drops && judged->judged.again, settling = discards_.settling(late);
+  ClockedScheduler::Egress egress{aheadCells_ < timing::AheadCells};
+  if (shape_.codel) egress = {discards_.room(aheadCells_, settling, scheduler_.shapedPort()), settling};
+  if (drops) egress.dropped = {judged->leaving.packet.queue, judged->leaving.packet.lenBytes};
+
   // The changes below are visible in the next cycle.
   std::optional<ClockedScheduler::Enqueued> enqueued;
   if (listed) enqueued = {listed->packet.queue, listed->packet.lenBytes};
-  const int taken = scheduler_.clock(now, enqueued, aheadCells_ < timing::AheadCells);
+  const int taken = scheduler_.clock(now, enqueued, egress);
   busy_ = busy_ || scheduler_.busy();
   transmit();
+  aheadCells_ -= discards_.droppedBefore();
+  if (const u32 freed = discards_.clock(!cellRead_, late, drops ? judged->leaving.packet.cells : 0); freed != 0)
+    cells_.freedByReader(freed);
   ingress_.clock(clock_, descriptorRoom, descriptorTaken);
   if (ingress_.descriptor()) descriptorQueue_.push_back(*ingress_.descriptor());
   frames_ += ingress_.ended();
@@ -263,19 +309,16 @@ void ClockedLane::clock(u64 now) {
     frames_--;
   }
   cells_.clock();
-  if (taken_) {
-    const Packet& p = taken_->packet;
-    departed_ = Departed{p.id, now};
-    view_.departed(clock_, now, p.queue, p.colour, p.lenBytes);
-    chosen_.push_back(*taken_);
-    if (departureUpdates_ && refreshRoom) refreshes_.push_back(p);
-    taken_.reset();
-  }
+  refreshRoom_ = refreshRoom;
+  leave();
   if (taken >= 0) {
     auto& packets = queues_[static_cast<u32>(taken)];
     taken_ = packets.front();
     packets.pop_front();
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
+    u32& behind = queuedBytes_[static_cast<u32>(taken)];
+    behind -= taken_->packet.lenBytes;
+    taken_->behind = behind;
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
   if (victims_) pushOut(taken);

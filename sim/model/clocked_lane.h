@@ -22,6 +22,7 @@
 #include "clocked_free.h"
 #include "clocked_ingress.h"
 #include "clocked_schedule.h"
+#include "clocked_verdicts.h"
 #include "clocked_victims.h"
 #include "decide.h"
 #include "mark_stage.h"
@@ -47,6 +48,7 @@ class ClockedLane {
   };
   struct Departed {
     u64 id, time;
+    HeadVerdict verdict;
   };
   struct Lost {
     u64 id;
@@ -96,6 +98,12 @@ class ClockedLane {
   struct Leaving {
     Packet packet;
     u32 name = 0;
+    u64 decided = 0;  // ns
+    u32 behind = 0;   // bytes that were queued behind it when it was taken
+  };
+  struct Judging {
+    Leaving leaving;
+    Judged judged;
   };
   // A cell on the egress path. `bytes` 0: none.
   struct OutCell {
@@ -112,6 +120,8 @@ class ClockedLane {
   void count(const Settling& s, const VictimOutcome& outcome);
   void list(const Settling& s, const VictimOutcome& outcome);
   void makeHead();
+  void depart(const Leaving& leaving, HeadVerdict verdict);
+  void leave();
   u64 removeVictim(u32 queue, const VictimOutcome& outcome);
   void pushOut(int taken);
   void transmit();
@@ -125,7 +135,7 @@ class ClockedLane {
   ClockedIngress ingress_;
   MarkStage marks_;
   PipelineView view_;
-  bool departureUpdates_ = false;
+  bool departureUpdates_ = false, refreshRoom_ = false;
   u64 clock_ = 0, now_ = 0, before_ = 0;
 
   std::deque<Packet> descriptorQueue_;
@@ -142,10 +152,14 @@ class ClockedLane {
   std::vector<std::deque<Leaving>> queues_, bodies_;  // with the victim search: the heads; the bodies
   std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
-  u32 aheadCells_ = 0;  // chosen, and the reader has not taken them yet
+  QueueVerdicts verdicts_;
+  ClockedDiscards discards_;
+  std::optional<Judging> judging_[timing::Judging];  // by the cycles since the request
+  std::vector<u32> queuedBytes_;                     // by queue, what is not taken
+  u32 aheadCells_ = 0;                               // chosen, and the reader has not taken them yet
 
-  bool reading_ = false;
-  u32 readLeft_ = 0;  // cells of the packet being read, this one included
+  bool reading_ = false, cellRead_ = false;  // cellRead_: in this cycle
+  u32 readLeft_ = 0;                         // cells of the packet being read, this one included
   Packet read_;
   OutCell edit1_, edit2_, sending_;
   u32 sendLeft_ = 0;  // bytes of that cell

@@ -7,12 +7,13 @@
 
 namespace vermilion {
 
-ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs)
-    : shaper_(config.queue_count), port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs) {
+ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs, bool judges)
+    : shaper_(config.queue_count),
+      port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs, judges) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Drr;
-    queues_.push_back({level, std::max<u32>(q.quantum, CellBytes), 0, false, {}});
+    queues_.push_back({level, std::max<u32>(q.quantum, CellBytes), judges && q.codel.on != 0, 0, false, {}});
     shaper_.configure(i, q.cost, q.burst);
   }
 }
@@ -40,7 +41,14 @@ std::optional<u32> ClockedScheduler::awaken(const std::optional<Enqueued>& enque
   return enqueued->queue;
 }
 
-ClockedScheduler::Choice ClockedScheduler::choose(bool room) const {
+// Only one queue is in the lists.
+bool ClockedScheduler::alone() const {
+  std::size_t listed = 0;
+  for (const auto& list : lists_) listed += list.size();
+  return listed == 1;
+}
+
+ClockedScheduler::Choice ClockedScheduler::choose(const Egress& egress) const {
   Choice c{};
   c.level = level();
   c.listed = !lists_[c.level].empty();
@@ -48,21 +56,29 @@ ClockedScheduler::Choice ClockedScheduler::choose(bool room) const {
   const Queue& q = queues_[c.first];
   c.firstBytes = c.listed ? q.packets.front() : 0;
   c.more = q.packets.size() >= 2;
-  c.mayServe = c.listed && !shaper_.charging() && reactivations_.empty() && room && port_.open() && settled_;
-  c.grant = c.mayServe && (c.level != Drr || q.deficit >= c.firstBytes);
+  const bool waits = egress.settling && shaper_.shaped(c.first) && alone();
+  const bool covered = c.level != Drr || q.deficit >= c.firstBytes, moves = c.listed && !shaper_.charging() && settled_;
+  c.mayServe = moves && reactivations_.empty() && egress.room && port_.open() && !waits;
+  c.grant = c.mayServe && covered;
+  c.restores = moves && !covered && claim_.bytes != 0;
   return c;
 }
 
 // One queue per cycle is inserted into a list or parks, the most urgent first.
-ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::optional<u32>& becameBacklogged) const {
+ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::optional<u32>& becameBacklogged,
+                                              bool blocks) const {
   if (becameBacklogged) return {Source::Backlogged, {{*becameBacklogged, 0, true, true, false}}};
   if (!reactivations_.empty()) return {Source::Reactivated, {{reactivations_.front(), 0, true, true, false}}};
-  if (shaper_.blocks()) return {Source::Blocked, {{c.first, queues_[c.first].deficit, false, false, true}}};
+  if (blocks) {
+    const u64 claimed = c.level == Drr ? claim_.bytes : 0;
+    return {Source::Blocked, {{c.first, queues_[c.first].deficit + claimed, false, false, true}}};
+  }
   if (!releases_.empty()) {
     const Queue& q = queues_[releases_.front()];
     return {Source::Release, {{releases_.front(), q.deficit, q.deficit < q.packets.front(), false, false}}};
   }
-  if (c.mayServe && !c.grant) return {Source::Uncovered, {{c.first, queues_[c.first].deficit, true, false, false}}};
+  if (c.mayServe && !c.grant && claim_.open == 0 && !c.restores)
+    return {Source::Uncovered, {{c.first, queues_[c.first].deficit, true, false, false}}};
   return {};
 }
 
@@ -75,7 +91,7 @@ void ClockedScheduler::fetchSecond(const Choice& c, bool pops, const std::option
   // A packet appended to a queue of length one is the successor.
   const bool joins = enqueued && c.listed && enqueued->queue == c.first && packets == 1;
   const bool fetched = c.listed && packets >= (known ? 3 : 2) && c.grant == known;
-  knowsSecond_ = !pops && (fetched || (known && !c.grant) || joins);
+  knowsSecond_ = !pops && !c.restores && (fetched || (known && !c.grant) || joins);
   arrived_ = pops && lists_[c.level].size() >= 2;
   lastLevel_ = c.level;
 }
@@ -113,11 +129,23 @@ void ClockedScheduler::insert(bool parked, bool none) {
   }
 }
 
-int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bool room) {
+// Follows the verdicts on the packets of a DRR turn.
+void ClockedScheduler::claim(const Choice& c, bool pops, const std::optional<Enqueued>& dropped) {
+  const bool takes = c.grant && c.level == Drr && queues_[c.first].judged, ends = pops && c.level == Drr;
+  const bool own = dropped && claim_.turns && dropped->queue == claim_.queue;
+  if (c.restores) queues_[c.first].deficit += std::exchange(claim_.bytes, 0);
+  if (own) claim_.bytes += dropped->lenBytes;
+  if (ends) claim_.bytes = 0;
+  claim_.open = (claim_.open << 1 | static_cast<u32>(takes)) & ((2U << timing::Judging) - 1);
+  claim_.turns = !ends && (takes || claim_.turns);
+  if (takes) claim_.queue = c.first;
+}
+
+int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, const Egress& egress) {
   const std::optional<u32> reactivatedNow = reactivated();
   const std::optional<u32> becameBacklogged = awaken(enqueued);
-  const Choice c = choose(room);
-  const Next n = next(c, becameBacklogged);
+  const Choice c = choose(egress);
+  const Next n = next(c, becameBacklogged, shaper_.blocks(egress.dropped.has_value()));
   const bool blocked = n.from == Source::Blocked;
   const bool pops = (c.grant && !c.more) || blocked || n.from == Source::Uncovered;
   fetchSecond(c, pops, enqueued);
@@ -130,8 +158,9 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, bo
   const int charge = c.grant && shaper_.shaped(c.first) ? static_cast<int>(c.first) : -1;
   const int released = shaper_.released(now);
   const bool mayRelease = releases_.size() <= ReleasesBusy;
-  shaper_.clock(now, charge, c.firstBytes, {holdsFirst_, blocked}, park, mayRelease);
-  port_.clock(now, c.grant, c.firstBytes);
+  shaper_.clock(now, charge, c.firstBytes, {holdsFirst_, blocked, egress.dropped.has_value()}, park, mayRelease);
+  port_.clock(now, c.grant, c.firstBytes, egress.dropped.has_value());
+  claim(c, pops, egress.dropped);
 
   // lists
   emptied_.reset();

@@ -17,10 +17,16 @@ class ClockedScheduler {
   struct Enqueued {
     u32 queue, lenBytes;
   };
-  // `configuredNs`: lane time at which the port's shaper was configured.
-  explicit ClockedScheduler(const VmConfig& config, u64 configuredNs = 0);
+  // `configuredNs`: lane time at which the port's shaper was configured. `judges`: in a build with codel.
+  explicit ClockedScheduler(const VmConfig& config, u64 configuredNs = 0, bool judges = false);
+  struct Egress {
+    bool room;                        // it can hold one more packet
+    bool settling = false;            // a queue with a rate is not chosen if no other is listed
+    std::optional<Enqueued> dropped;  // a packet that was taken 4 cycles before, and is not sent
+  };
   // One cycle. Returns the queue from which the scheduler takes a packet, or -1. `enqueued` came in the previous cycle.
-  int clock(u64 now, const std::optional<Enqueued>& enqueued, bool room);
+  int clock(u64 now, const std::optional<Enqueued>& enqueued, const Egress& egress);
+  bool shapedPort() const { return port_.shaped(); }
   // The port `busy` in the cycle of the last call of `clock`.
   bool busy() const { return busy_; }
   // The port `wake`, valid while the scheduler is quiescent.
@@ -31,6 +37,7 @@ class ClockedScheduler {
   static constexpr std::size_t RefillsDepth = 2, ReleasesBusy = 1;
   struct Queue {
     u32 level, quantum;
+    bool judged = false;  // its packets get a verdict
     u64 deficit = 0;
     bool backlogged = false;
     std::deque<u32> packets;  // bytes of each
@@ -44,6 +51,7 @@ class ClockedScheduler {
     u32 level, first, firstBytes;
     bool listed, more;  // the list holds a queue, and that queue has a successor
     bool mayServe, grant;
+    bool restores;  // bytes of dropped packets are given back to the first queue
   };
   enum class Source : u8 { None, Backlogged, Reactivated, Blocked, Release, Uncovered };
   struct Next {  // the queue that is inserted in the next cycle, and why
@@ -52,8 +60,17 @@ class ClockedScheduler {
   };
   std::optional<u32> reactivated();
   std::optional<u32> awaken(const std::optional<Enqueued>& enqueued);
-  Choice choose(bool room) const;
-  Next next(const Choice& c, const std::optional<u32>& backlogged) const;
+  // The bytes of packets of this DRR turn that are dropped.
+  struct Claim {
+    u32 open = 0;        // bit i: a packet of the turn was taken i + 1 cycles before
+    bool turns = false;  // `queue` has been first in the DRR list since it sent
+    u32 queue = 0;
+    u64 bytes = 0;
+  };
+  Choice choose(const Egress& egress) const;
+  Next next(const Choice& c, const std::optional<u32>& backlogged, bool blocks) const;
+  void claim(const Choice& c, bool pops, const std::optional<Enqueued>& dropped);
+  bool alone() const;
   void fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued);
   bool goesOn(u64 now, const Choice& c, bool changes) const;
   bool parksInstead() const;
@@ -61,7 +78,7 @@ class ClockedScheduler {
   void insert(bool parked, bool none);
   u32 level() const;
   bool closed() const { return !lists_[level()].empty() && !port_.open(); }
-  bool quiet() const { return !shaper_.charging() && port_.settled() && !insertion_; }
+  bool quiet() const { return !shaper_.charging() && port_.settled() && !insertion_ && claim_.open == 0; }
 
   std::vector<Queue> queues_;
   ClockedQueueShaper shaper_;
@@ -69,6 +86,7 @@ class ClockedScheduler {
   std::deque<u32> lists_[Levels], reactivations_, releases_;
   std::optional<u32> emptied_;  // by the dequeue of the previous cycle
   std::optional<Insertion> insertion_;
+  Claim claim_;
   u32 settleLevel_ = 0;
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // the first queue of each list is unchanged since the previous cycle

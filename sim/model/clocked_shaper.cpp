@@ -35,19 +35,20 @@ DueTime DueTime::charged(u64 now, u64 burstNs, u64 cost) const {
   return {base + cost, static_cast<u32>(std::bit_width(cost))};
 }
 
-ClockedPortShaper::ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs)
+ClockedPortShaper::ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs, bool judges)
     : cost_(cost),
       burstNs_(burstNs),
       shortCost_(costOf(timing::ShortBytes, cost)),
+      judges_(judges),
       due_(DueTime::fresh(configuredNs, burstNs)),
       credit_(burstNs << ShaperFrac) {}
 
 bool ClockedPortShaper::open() const {
   if (cost_.mant == 0) return true;
-  return longs_ == 0 && (settled() ? paid_ : behind_ && credit_ >= reserve_);
+  return longs_ == 0 && (!pending() ? paid_ : behind_ && credit_ >= reserve_);
 }
 
-void ClockedPortShaper::clock(u64 now, bool charge, u32 lenBytes) {
+void ClockedPortShaper::clock(u64 now, bool charge, u32 lenBytes, bool dropped) {
   const u64 age = (now << ShaperFrac) - due_.next;
   behind_ = age >> (ClockBits - 1) == 0;
   credit_ = std::min(age, burstNs_ << ShaperFrac);
@@ -62,6 +63,9 @@ void ClockedPortShaper::clock(u64 now, bool charge, u32 lenBytes) {
   const Stage p0{charge && cost_.mant != 0, lenBytes};
   reserve(p0, 1);
   reserve(p_[3], ~u64{0});
+  restoring_ = judges_ && pending();
+  if (dropped && p_[3].valid) due_ = saved_;
+  saved_ = due_;
   if (p_[2].valid) due_ = due_.charged(now, burstNs_, costOf(p_[2].lenBytes, cost_));
   std::copy_backward(p_, p_ + 3, p_ + 4);
   p_[0] = p0;
@@ -83,10 +87,13 @@ bool ClockedQueueShaper::earliest(u64& ns) const {
 void ClockedQueueShaper::clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease) {
   const int free = released(now);
   const bool disturbed = free >= 0 || park >= 0 || charge >= 0 || charging() || s4_ >= 0 || s5_ >= 0;
+  const bool cancel = cancels(charged.dropped);
   findEarliest(disturbed);
   turn(free, park, mayRelease);
-  writeCharge(now);
+  writeCharge(now, cancel);
+  charged.parks |= cancel;
   stepCharge(charge, lenBytes, charged);
+  charges_ = charges_ << 1 | static_cast<u32>(charge >= 0);
 }
 
 // Finds the earliest of all waiting queues by scanning them one by one. `disturbed`: the set of waiting queues has
@@ -132,18 +139,18 @@ void ClockedQueueShaper::turn(int free, int park, bool mayRelease) {
   }
 }
 
-// Writes the record of the queue that is charged.
-void ClockedQueueShaper::writeCharge(u64 now) {
+// Writes the record of the queue that is charged, in s4, unless its packet is dropped.
+void ClockedQueueShaper::writeCharge(u64 now, bool cancels) {
+  if (s4_ >= 0 && !cancels) {
+    queues_[static_cast<u32>(s4_)].due = chargedDue_;
+    queues_[static_cast<u32>(s4_)].stamped = true;
+  }
   s5_ = std::exchange(s4_, stage_ == timing::ChargeCompared ? static_cast<int>(charged_) : -1);
   Queue& q = queues_[charged_];
   if (stage_ == timing::ChargeFloor) {
     const DueTime from = q.stamped ? q.due : DueTime::fresh(now, q.burstNs);
     chargedDue_ = from.charged(now, q.burstNs, costOf(chargedBytes_, q.cost));
     chargedPaid_ = chargedDue_.paid(now);
-  }
-  if (stage_ == timing::ChargeCompared) {
-    q.due = chargedDue_;
-    q.stamped = true;
   }
 }
 

@@ -26,24 +26,29 @@ struct DueTime {
 
 class ClockedPortShaper {
  public:
-  ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs);  // full at that time
+  // Full at `configuredNs`. `judges`: in a build with codel.
+  ClockedPortShaper(VmScaled cost, u64 burstNs, u64 configuredNs, bool judges = false);
   bool open() const;
-  bool settled() const { return !(p_[0].valid || p_[1].valid || p_[2].valid || p_[3].valid); }
+  bool settled() const { return !pending() && !restoring_; }
+  bool shaped() const { return cost_.mant != 0; }
   u64 due() const { return due_.wholeNs(); }
-  void clock(u64 now, bool charge, u32 lenBytes);
+  // `dropped`: the packet that was charged 4 cycles before is not sent.
+  void clock(u64 now, bool charge, u32 lenBytes, bool dropped = false);
 
  private:
+  bool pending() const { return p_[0].valid || p_[1].valid || p_[2].valid || p_[3].valid; }
   struct Stage {
     bool valid = false;
     u32 lenBytes = 0;
   };
   VmScaled cost_;
   u64 burstNs_, shortCost_;
-  DueTime due_;
+  bool judges_;
+  DueTime due_, saved_;  // saved_: before the charge of the packet in p_[3]
   Stage p_[4];
   u64 reserve_ = 0, longs_ = 0;
   u64 credit_;
-  bool behind_ = true, paid_ = true;
+  bool behind_ = true, paid_ = true, restoring_ = false;
 };
 
 class ClockedQueueShaper {
@@ -53,12 +58,15 @@ class ClockedQueueShaper {
   bool shaped(u32 queue) const { return queues_[queue].cost.mant != 0; }
 
   bool charging() const { return stage_ != 0; }
-  bool blocks() const { return stage_ == timing::ChargeBlocks; }
+  // `dropped`: a packet is dropped in this cycle that was taken 4 cycles before.
+  bool cancels(bool dropped) const { return dropped && (charges_ >> timing::Judging & 1) != 0; }
+  bool blocks(bool dropped) const { return stage_ == timing::ChargeBlocks && !cancels(dropped); }
   bool anyParked() const { return parked_ != 0; }
   int released(u64 now) const;  // the queue released in this cycle, or -1
   bool earliest(u64& ns) const;
   struct Charged {
     bool holdsFirst, parks;  // the queue that is charged
+    bool dropped = false;    // see cancels()
   };
   // `charge` and `park` are queues, or -1.
   void clock(u64 now, int charge, u32 lenBytes, Charged charged, int park, bool mayRelease);
@@ -79,7 +87,7 @@ class ClockedQueueShaper {
   };
   void findEarliest(bool disturbed);
   void turn(int free, int park, bool mayRelease);
-  void writeCharge(u64 now);
+  void writeCharge(u64 now, bool cancels);
   void stepCharge(int charge, u32 lenBytes, Charged charged);
   bool waits() const {
     const int queue = static_cast<int>(q2_.queue);
@@ -88,6 +96,7 @@ class ClockedQueueShaper {
 
   std::vector<Queue> queues_;
   u32 stage_ = 0, charged_ = 0, chargedBytes_ = 0;
+  u32 charges_ = 0;  // bit i: a charge i + 1 cycles before
   DueTime chargedDue_;
   bool chargedPaid_ = false;  // when it was charged
   int s4_ = -1, s5_ = -1;     // queues whose record is being written, and was written one cycle before

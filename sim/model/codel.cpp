@@ -45,6 +45,7 @@ void enter(CodelState& s, const CodelSettings& settings, u32 now) {
   s.lastCount = s.count;
   setStep(s, settings);
   s.dropNext = now + s.step;
+  s.changes = !s.changes;
 }
 
 // Whether the controller wants this packet marked or dropped.
@@ -70,6 +71,7 @@ bool isDue(CodelState& s, const CodelSettings& settings, u32 now, bool may, bool
   s.count++;
   newtonStep(s);
   setStep(s, settings);
+  s.changes = !s.changes;
   if (marks)
     s.dropNext += s.step;
   else
@@ -90,6 +92,12 @@ HeadVerdict codelHead(CodelState& s, const CodelSettings& settings, u32 now, con
   const bool chosen = settings.ceMask == 0 || (packet.dsField & settings.ceMask) == settings.ceSelector;
   return due || (ect && chosen && sojourn < 1u << 31 && after(sojourn, settings.ceThreshold)) ? HeadVerdict::Mark
                                                                                               : HeadVerdict::Pass;
+}
+
+bool codelDueAgain(const CodelState& before, u32 now) {
+  if (before.phase != CodelPhase::Dropping && before.phase != CodelPhase::Dropped) return false;
+  const u32 due = before.dropNext + (before.phase == CodelPhase::Dropped ? before.step : 0);
+  return reached(now, due + (before.step >> 1), 32);
 }
 
 }  // namespace vermilion

@@ -51,6 +51,7 @@ struct CodelState {
   u32 count = 0, lastCount = 0;  // drops and marks of this dropping state, with those it began with; that beginning
   u16 invSqrt = 0;               // 2^16 / sqrt(count), 2^16 - 1 at count 1
   u32 step = 0;                  // interval / sqrt(count), with the interval at the last change of `count`
+  bool changes = false;          // flips with each drop or mark by `count`
   bool operator==(const CodelState&) const = default;
 };
 
@@ -64,5 +65,9 @@ struct HeadPacket {
 // CodelSettles cycles have passed since the last change of `count`.
 HeadVerdict codelHead(CodelState& state, const CodelSettings& settings, u32 now, const HeadPacket& packet, u32 backlog,
                       bool settled = true);
+
+// Whether another drop may be due at once, after a drop at `now` of a queue with this state before it: the drop was due
+// half of the present step before. The drop with which a dropping state begins is followed by a packet that leaves.
+bool codelDueAgain(const CodelState& before, u32 now);
 
 }  // namespace vermilion

@@ -14,10 +14,14 @@ static u64 ontoGrid(u64 ns) {
   return (ns + LaneClockNs - 1) / LaneClockNs * LaneClockNs;
 }
 
-// The preset `network`, with the victim search if a queue uses it.
+bool judges(const VmConfig& c) {
+  return std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.codel.on != 0; });
+}
+
+// The preset `network`, with the victim search and CoDel if a queue uses them.
 static LaneShape shapeOf(const VmConfig& c) {
   const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.victim != 0; });
-  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0, 4};
+  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0, 4, judges(c)};
 }
 
 LaneSession::LaneSession(const VmConfig& config)
@@ -39,13 +43,31 @@ void LaneSession::clock() {
   if (lane_.decided() && !lane_.decided()->refresh) decided();
   if (lane_.departed()) {
     Inside& frame = inside(lane_.departed()->id);
-    frame.record.time = lane_.departed()->time;
-    VmCounters& count = counters_[frame.record.queue * Colours + frame.record.colour];
-    count.sent_packets++;
-    count.sent_bytes += frame.record.len_bytes;
+    departed(frame);
   }
   if (lane_.sent()) sentFrame(*lane_.sent());
   now_ += LaneClockNs;
+}
+
+void LaneSession::departed(Inside& frame) {
+  VmSent& r = frame.record;
+  r.time = lane_.departed()->time;
+  VmCounters& count = counters_[r.queue * Colours + r.colour];
+  if (lane_.departed()->verdict == HeadVerdict::Drop) {
+    count.departure_dropped_packets++;
+    count.departure_dropped_bytes += r.len_bytes;
+    dropped_.push_back({r.time, r.arrival, r.id, r.queue, r.colour, r.len_bytes});
+    frame.bytes.clear();
+    release();
+    return;
+  }
+  count.sent_packets++;
+  count.sent_bytes += r.len_bytes;
+  if (lane_.departed()->verdict != HeadVerdict::Mark) return;
+  count.departure_marked_packets++;
+  count.departure_marked_bytes += r.len_bytes;
+  frame.mark = true;
+  r.ce_written = frame.headers.ecn != 3;
 }
 
 void LaneSession::decided() {

@@ -33,6 +33,9 @@ struct SentFrame {
   std::vector<u8> bytes;
 };
 
+// Whether a queue marks or drops packets as they leave: the session is then a build with codel.
+bool judges(const VmConfig& config);
+
 class LaneSession {
  public:
   explicit LaneSession(const VmConfig& config);  // copies it
@@ -43,7 +46,8 @@ class LaneSession {
   bool next(u64& ns) const;  // false: nothing happens before another frame arrives
 
   std::deque<SentFrame>& sent() { return sent_; }
-  std::deque<VmEvicted>& evicted() { return evicted_; }  // in order of eviction; the caller removes them
+  std::deque<VmEvicted>& evicted() { return evicted_; }        // in order of eviction; the caller removes them
+  std::deque<VmDepartureDrop>& dropped() { return dropped_; }  // at departure, likewise
   const VmCounters& counters(u32 queue, u32 colour) const { return counters_[queue * Colours + colour]; }
   u32 queueCount() const { return static_cast<u32>(counters_.size()) / Colours; }
 
@@ -59,6 +63,7 @@ class LaneSession {
   bool resting() const;
   void clock();
   void decided();
+  void departed(Inside& frame);
   void sentFrame(u64 id);
   void release();
 
@@ -69,6 +74,7 @@ class LaneSession {
   std::deque<Inside> inside_;  // by id; frames that were sent or dropped are removed from the front
   std::deque<SentFrame> sent_;
   std::deque<VmEvicted> evicted_;
+  std::deque<VmDepartureDrop> dropped_;
   u64 firstId_ = 0, now_ = 0, resting_ = 0, lastSent_ = 0;
 };
 

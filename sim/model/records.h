@@ -99,6 +99,13 @@ typedef struct {
   uint32_t queue, colour, len_bytes;
 } VmEvicted;
 
+/* A frame that its queue's AQM dropped as it left its queue. It is never sent. */
+typedef struct {
+  uint64_t time, arrival; /* ns; time: of its departure */
+  uint64_t id;            /* as in VmSent */
+  uint32_t queue, colour, len_bytes;
+} VmDepartureDrop;
+
 /* Packets and bytes of one (queue, colour). */
 typedef struct {
   uint64_t packets[VM_VERDICTS], bytes[VM_VERDICTS]; /* by final verdict; arrived is their sum */
@@ -106,6 +113,8 @@ typedef struct {
   uint64_t sent_packets, sent_bytes;
   uint64_t evicted_packets, evicted_bytes;             /* of this colour, evicted in place of an arriving packet */
   uint64_t victim_marked_packets, victim_marked_bytes; /* of this colour, marked CE in place of an arriving packet */
+  uint64_t departure_dropped_packets, departure_dropped_bytes; /* by the queue's AQM as they left their queue */
+  uint64_t departure_marked_packets, departure_marked_bytes;   /* marked CE as they left their queue; sent, too */
 } VmCounters;
 
 #ifdef __cplusplus

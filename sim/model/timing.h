@@ -14,8 +14,9 @@ struct LaneShape {
   u32 inputs = 1;
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
-  u32 victims = 0;  // queues with the victim search
-  u32 heads = 0;    // packets of a queue's head; 0: by the data width
+  u32 victims = 0;     // queues with the victim search
+  u32 heads = 0;       // packets of a queue's head; 0: by the data width
+  bool codel = false;  // packets are judged as they leave
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 
@@ -62,6 +63,11 @@ constexpr u32 CellsReady = 4;         // queue/FreeList.scala, `ready`
 constexpr u32 ChainsDepth = 3;        // queue/FreeList.scala, `chains`
 constexpr u32 DescriptorsChosen = 2;  // stream/IngressArbiter.scala, Chosen
 constexpr u32 AheadCells = 4;         // schedule/EgressQueues.scala, AheadCells
+constexpr u32 AheadCellsJudged = 16;  // the same in builds with codel
+constexpr u32 FewCells = 12;          // schedule/EgressQueues.scala, FewCells
+constexpr u32 DiscardsMost = 11;      // schedule/EgressQueues.scala: places - underWayHere
+constexpr u32 Judging = 3;            // departure/CodelUnit.scala, Latency
+constexpr u32 SettleWait = 10;        // departure/DepartureVerdicts.scala, Settles
 constexpr u32 ShortBytes = 512;       // schedule/PortShaper.scala, ShortBytes
 
 }  // namespace timing

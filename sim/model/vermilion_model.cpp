@@ -98,6 +98,10 @@ VmLane* vm_lane_create(const VmConfig* c) {
   return usableLane(c) ? new VmLane{LaneSession(*c)} : nullptr;
 }
 
+int vm_lane_judges(const VmConfig* c) {
+  return judges(*c) ? 1 : 0;
+}
+
 void vm_lane_destroy(VmLane* lane) {
   delete lane;
 }
@@ -136,6 +140,14 @@ int vm_lane_evicted(VmLane* l, VmEvicted* evicted) {
   auto& frames = l->lane.evicted();
   if (frames.empty()) return 0;
   *evicted = frames.front();
+  frames.pop_front();
+  return 1;
+}
+
+int vm_lane_dropped(VmLane* l, VmDepartureDrop* dropped) {
+  auto& frames = l->lane.dropped();
+  if (frames.empty()) return 0;
+  *dropped = frames.front();
   frames.pop_front();
   return 1;
 }

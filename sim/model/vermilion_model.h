@@ -35,6 +35,8 @@ int vm_average_aged(const VmModel *model, uint32_t queue, uint32_t colour, uint3
 typedef struct VmLane VmLane;
 VmLane *vm_lane_create(const VmConfig *config);
 void vm_lane_destroy(VmLane *lane);
+/* 1: a queue marks or drops packets as they leave, so that the lane is a build with codel. */
+int vm_lane_judges(const VmConfig *config);
 int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t len_bytes, uint32_t bad, VmArrival *seen,
                    VmDecision *decision); /* seen may be NULL */
 void vm_lane_advance(VmLane *lane, uint64_t time);
@@ -47,6 +49,8 @@ int vm_lane_take(VmLane *lane, VmSent *sent, uint8_t *bytes, uint32_t room);
 /* Takes the next evicted frame, in the order of evictions. An arrival evicts at most one. 1: taken, 0: none. If a queue
  * has victim = nearest, call this after each arrival: the evicted frame had verdict enqueue or mark, and has left its queue. */
 int vm_lane_evicted(VmLane *lane, VmEvicted *evicted);
+/* The same for frames that their queue's AQM dropped as they left it. */
+int vm_lane_dropped(VmLane *lane, VmDepartureDrop *dropped);
 int vm_lane_counters(const VmLane *lane, uint32_t queue, uint32_t colour, VmCounters *counters);
 
 /* A configuration from hardware JSON, config_json.h. NULL: refused; `error` gives the reason. */
