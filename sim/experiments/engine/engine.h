@@ -6,7 +6,7 @@
  * after the frame's last beat. `left` returns admitted frames in the order and with the times of their departures, as
  * the lane advances. The lane itself sends at the port's rate, so a downstream link must not be slower.
  *
- *   arrive, left..., evicted, next -> an event at that time: advance, left..., next
+ *   arrive, left..., evicted, dropped..., next -> an event at that time: advance, left..., dropped..., next
  */
 #ifndef VERMILION_ENGINE_H
 #define VERMILION_ENGINE_H
@@ -47,6 +47,7 @@ typedef struct {
   int (*next)(const VmEngine *engine, uint64_t *time);
   int (*left)(VmEngine *engine, VmGone *gone);    /* 1: the next frame that has left. 0: none */
   int (*evicted)(VmEngine *engine, uint64_t *id); /* 1: the next evicted frame. 0: none */
+  int (*dropped)(VmEngine *engine, uint64_t *id); /* 1: the next frame that was dropped as it left its queue. 0: none */
 } VmEngineCalls;
 
 const VmEngineCalls *vm_engine(void);

@@ -68,6 +68,12 @@ inline const VmEngineCalls& hashed(const VmEngineCalls& served) {
     fates.words({~*id});
     return 1;
   };
+  outer.dropped = [](VmEngine* engine, std::uint64_t* id) {
+    if (inner->dropped(engine, id) != 1) return 0;
+    fates.lanes[engine].inside.erase(*id);
+    fates.words({~*id});
+    return 1;
+  };
   return outer;
 }
 

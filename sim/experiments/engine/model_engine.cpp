@@ -73,9 +73,16 @@ int evicted(VmEngine* e, uint64_t* id) {
   return 1;
 }
 
+int dropped(VmEngine* e, uint64_t* id) {
+  VmDepartureDrop frame;
+  if (vm_lane_dropped(e->lane, &frame) != 1) return 0;
+  *id = frame.id;
+  return 1;
+}
+
 }  // namespace
 
 const VmEngineCalls* vm_engine() {
-  static constexpr VmEngineCalls Calls{"model", create, destroy, arrive, advance, next, left, evicted};
+  static constexpr VmEngineCalls Calls{"model", create, destroy, arrive, advance, next, left, evicted, dropped};
   return &Calls;
 }

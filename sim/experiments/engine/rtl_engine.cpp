@@ -1,6 +1,6 @@
 // The Verilated RTL as an engine, with the whole lane: implements engine.h with rtl_session.h. The build is the preset
 // `network` (LaneParams.scala), the lane of the model's session: one input of 512 bits, 16 queues, 16,384 cells of 64 B
-// and 4,096 flows, without the victim search.
+// and 4,096 flows, without the victim search; or `network-codel`, for lanes with CoDel.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -32,6 +32,10 @@ std::string lacking(const VmConfig& c) {
     if (c.queues[q].victim != 0)
       return "queue " + std::to_string(q) +
              " drops the nearest packet, and the RTL of the experiments has no victim search; use the engine model";
+  const bool codel = vm_lane_judges(&c) != 0;
+  if (codel != vermilion::BuildCodel)
+    return codel ? "a queue marks or drops packets as they leave, which needs the build network-codel"
+                 : "no queue marks or drops packets as they leave; the build network-codel is for lanes that do";
   return "";
 }
 
@@ -87,9 +91,17 @@ int evicted(VmEngine*, uint64_t*) {
   return 0;
 }
 
+int dropped(VmEngine* e, uint64_t* id) {
+  auto& frames = e->session.dropped();
+  if (frames.empty()) return 0;
+  *id = frames.front();
+  frames.pop_front();
+  return 1;
+}
+
 }  // namespace
 
 const VmEngineCalls* vm_engine() {
-  static constexpr VmEngineCalls Calls{"rtl", create, destroy, arrive, advance, next, left, evicted};
+  static constexpr VmEngineCalls Calls{"rtl", create, destroy, arrive, advance, next, left, evicted, dropped};
   return &Calls;
 }

@@ -78,7 +78,10 @@ void RtlSession::sample() {
     const Inside frame = queues_[left.queue].front();
     queues_[left.queue].pop_front();
     require(frame.lenBytes == left.lenBytes, "let frames of a queue go in another order");
-    left_.push_back({frame.id, now_, left.queue, left.colour, left.lenBytes, {}});
+    if (left.dropped)
+      dropped_.push_back(frame.id);
+    else
+      left_.push_back({frame.id, now_, left.queue, left.colour, left.lenBytes, {}});
   }
   takeOutput();
 }

@@ -27,6 +27,7 @@ class RtlSession {
   void advance(u64 time);
   bool next(u64& ns) const;  // false: nothing happens before another frame arrives
   std::deque<Gone>& sent() { return sent_; }
+  std::deque<u64>& dropped() { return dropped_; }  // at departure, by id
 
  private:
   struct Inside {
@@ -42,6 +43,7 @@ class RtlSession {
 
   VerilatedLane lane_;
   std::vector<std::deque<Inside>> queues_;
+  std::deque<u64> dropped_;
   std::deque<Gone> left_, sent_;  // departed, bytes not known yet; departed and sent
   std::vector<u8> in_, out_;      // the frame that is being received; the one that is being sent
   std::size_t offset_ = 0;        // of the next beat in in_

@@ -103,14 +103,7 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
     lostDistance_[in.distance]++;
     DropBeforeEnqueue(item, LostAs[fate.verdict]);
   }
-  for (std::uint64_t id; calls_->evicted(engine_, &id);) {
-    const auto victim = inside_.find(id);
-    counts(victim->second).evicted++;
-    lostDistance_[victim->second.distance]++;
-    heldBytes_ -= victim->second.lenBytes;
-    held_->drop(victim->second.place);
-    inside_.erase(victim);
-  }
+  for (std::uint64_t id; calls_->evicted(engine_, &id);) lose(id, &LaneCounts::evicted);
   collect();
   if (admitted || !wake_.IsPending()) plan();  // a lost frame changes nothing for the queued ones
   return admitted;
@@ -128,8 +121,19 @@ void LaneQueueDisc::sample(const VmFate& fate) {
   samples_.push_back({now, fate.colour, static_cast<double>(fate.avg) / 65536, inside_.size()});
 }
 
-// Passes frames that have left the lane to the device.
+// Removes a packet that the lane had admitted.
+void LaneQueueDisc::lose(std::uint64_t id, std::uint64_t LaneCounts::*as) {
+  const auto packet = inside_.find(id);
+  (counts(packet->second).*as)++;
+  lostDistance_[packet->second.distance]++;
+  heldBytes_ -= packet->second.lenBytes;
+  held_->drop(packet->second.place);
+  inside_.erase(packet);
+}
+
+// Passes frames that have left the lane to the device, and removes those that were dropped as they left.
 void LaneQueueDisc::collect() {
+  for (std::uint64_t id; calls_->dropped(engine_, &id);) lose(id, &LaneCounts::dropped);
   for (VmGone gone; calls_->left(engine_, &gone);) {
     const auto packet = inside_.find(gone.id);
     LaneCounts& count = counts(packet->second);

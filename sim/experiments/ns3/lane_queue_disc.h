@@ -26,8 +26,9 @@ constexpr std::uint32_t EthernetBytes = 14;
 // Counts of one source and colour.
 struct LaneCounts {
   std::array<std::uint64_t, Verdicts> verdicts{};
-  std::uint64_t evicted = 0, left = 0, leftBytes = 0;  // bytes of frames, with their Ethernet header, without FCS
-  std::uint64_t waitedNs = 0;                          // sum over departed packets, from arrival to the end of sending
+  std::uint64_t evicted = 0, dropped = 0;  // dropped: at departure
+  std::uint64_t left = 0, leftBytes = 0;   // bytes of frames, with their Ethernet header, without FCS
+  std::uint64_t waitedNs = 0;              // sum over departed packets, from arrival to the end of sending
 };
 
 // Settings of a trace of averages as decisions compared them: one per colour in each `step`, between `from` and `to`,
@@ -91,6 +92,7 @@ class LaneQueueDisc : public ns3::QueueDisc {
   void InitializeParams() override {}
   void DoDispose() override;
   void collect();
+  void lose(std::uint64_t id, std::uint64_t LaneCounts::*as);
   void plan();
   void wake();
   void sample(const VmFate& fate);

@@ -194,6 +194,7 @@ class Scenario {
     const auto add = [&out](const char* what, std::uint64_t n) { out[what] = out.value(what, std::uint64_t{0}) + n; };
     for (std::size_t v = 0; v < Verdicts; v++) add(VerdictNames[v], c.verdicts[v]);
     add("evicted", c.evicted);
+    add("dropped", c.dropped);
     add("left", c.left);
     add("left_bytes", c.leftBytes);
     add("waited_ns", c.waitedNs);

@@ -11,8 +11,8 @@
 //    "transactions": [{"name", "client", "server", "start_ns": [...], "request_bytes", "response_bytes"}],
 //    "transfers": [{"name", "from", "to", "bytes": [...], "start_ns": [...]}], "count_from_ns", "sample_ns"}
 //
-//   {"lanes": {NAME: {"sources": {NODE: {COLOUR: {"enqueue" ... "policed", "evicted", "left", "left_bytes",
-//                                                 "waited_ns"}}},
+//   {"lanes": {NAME: {"sources": {NODE: {COLOUR: {"enqueue" ... "policed", "evicted", "dropped", "left",
+//                                                 "left_bytes", "waited_ns"}}},
 //                     "most_bytes", "most_waiting", "lost_distance": {HOPS: PACKETS},
 //                     "trace": [[ns, colour, average, packets]...]}},
 //    "udp": {NAME: {"sent"}}, "bulk": {NAME: {"received_bytes"}}, "transactions": {NAME: {"completed", "failed"}},

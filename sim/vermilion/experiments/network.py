@@ -22,8 +22,8 @@ NS3 = build.HOME / "ns3"
 LIBRARIES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
 COLOURS = ("green", "yellow", "red")
 DSCP = {"green": 10, "yellow": 12, "red": 14}  # AF11, AF12, AF13
-NOT_ARRIVALS = ("evicted", "left", "left_bytes", "waited_ns")
-LOST = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
+NOT_ARRIVALS = ("evicted", "dropped", "left", "left_bytes", "waited_ns")
+LOST = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "dropped")
 MS, SECOND = 10**6, 10**9
 
 
@@ -47,10 +47,11 @@ def linked(folder: Path, version: str) -> list[str]:
     return [f"-L{lib}", rpath, *(f"-lns{short}-{each}" for each in LIBRARIES)]
 
 
-def engine(name: str, note: Note, ageing: int | None = None) -> tuple[Path, str]:
-    """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only."""
+def engine(name: str, note: Note, ageing: int | None = None, codel: bool = False) -> tuple[Path, str]:
+    """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only.
+    `codel`: for lanes that mark or drop packets as they leave; the model takes all."""
     if name == "rtl":
-        return rtl.library(note)
+        return rtl.library(note, rtl.CODEL if codel else rtl.PRESET)
     library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"
     variant = "" if ageing is None else f"-ageing{ageing}"
     made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"

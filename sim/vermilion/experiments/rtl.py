@@ -1,7 +1,7 @@
 """The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, the policy pipeline by itself for the Poisson queue,
 and runs of both beside the model's.
 
-Built once, as position-independent code, from the preset `network`: the lane that the model's session has. The run's own verdicts, averages
+Built once, as position-independent code, from the preset `network`, or `network-codel` for lanes with CoDel: the lane that the model's session has. The run's own verdicts, averages
 and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
 """
 
@@ -16,7 +16,7 @@ from vermilion.toolchain import verilated as compiled
 
 from . import runs
 
-PRESET = "network"
+PRESET, CODEL = "network", "network-codel"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
 SOURCES = ("verilated_lane.cpp", "build_shape.cpp", "control_access.cpp")  # of the harness
 
@@ -50,19 +50,19 @@ def flags(work: Path) -> list[str]:
     return [*build.CXX_FLAGS, *build.MODEL_FLAGS, "-isystem", str(include), "-isystem", str(work)]
 
 
-def library(note: Note) -> tuple[Path, str]:
+def library(note: Note, preset: str = PRESET) -> tuple[Path, str]:
     """The shared library of the lane, and its digest."""
     model, driver = build.model_library(note), build.driver_library(note)
-    made = build.BUILD / "libvermilion_rtl_engine.so"
+    made = build.BUILD / f"libvermilion_rtl_engine{preset.removeprefix(PRESET)}.so"
     engine = build.ROOT / "sim" / "experiments" / "engine"
     sources = sorted(engine.glob("rtl_*.cpp")) + [build.ROOT / "sim" / "harness" / name for name in SOURCES]
     headers = [engine / "engine.h", engine / "rtl_session.h", *build.files("sim/harness", "*.h")]
-    with build.locked(f"{PRESET}.lock"):
-        folder, work = build.system_verilog(PRESET, note), build.BUILD / PRESET / "obj-library"
+    with build.locked(f"{preset}.lock"):
+        folder, work = build.system_verilog(preset, note), build.BUILD / preset / "obj-library"
         archives, key = verilated(folder, build.PREFIX, build.top_module(folder), work, note)
         command = ["g++", *flags(work), "-shared", "-fPIC"]
         command += [*build.MODEL_FLAGS, f"-I{build.ROOT / 'sim' / 'harness'}"]
-        command += [word.replace("\\", "") for word in build.definitions(PRESET, "")]
+        command += [word.replace("\\", "") for word in build.definitions(preset, "")]
         command += [
             *map(str, (*sources, *archives)),
             *build.linked(model),
