@@ -162,11 +162,11 @@ void Accounting::pushOut(const Packet& arriving, const VictimOutcome& o) {
   underWay_--;
 }
 
-void Accounting::departed(const Left& left, u64 now, u64 clock) {
+std::optional<Packet> Accounting::departed(const Left& left, u64 now, u64 clock) {
   const u32 queue = left.queue;
   if (queue >= queues_.size() || queues_[queue].empty()) {
     error("a departure at " + std::to_string(now) + " ns from queue " + std::to_string(queue) + ", which is empty");
-    return;
+    return std::nullopt;
   }
   Packet p = std::move(queues_[queue].front());
   queues_[queue].pop_front();
@@ -181,9 +181,17 @@ void Accounting::departed(const Left& left, u64 now, u64 clock) {
   if (left.flushed) error("frame " + std::to_string(p.frame->id) + ": flushed, and a run flushes nothing");
   p.left = now;
   p.leftClock = clock;
+  Packet gone = p;
+  if (left.dropped) {
+    held_.remove(p.lenBytes, clock);
+    underWay_--;
+    return gone;
+  }
+  p.ce = p.ce || left.marked;
   Way& way = ways_[queue / (queues_.size() / ways_.size())];
   way.left.push_back(std::move(p));
   match(way);
+  return gone;
 }
 
 void Accounting::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {

@@ -9,6 +9,7 @@
 //                          twice, nor both marked and evicted. victim_check.h checks that it is the right victim
 //   verdict -> departure   In order in each queue, admitted frames only. Checked: colour, length, arrival time; not
 //                          flushed
+//   departure -> dropped   By its queue's verdict, which replay.h checks
 //   departure -> wire      In order on each egress, at least one cycle after the departure. Checked: all bytes, which
 //                          are those of the frame that entered, with the edits of the model's rewrite()
 //
@@ -19,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,7 +62,8 @@ class Accounting {
   Packet decided(const RtlDecision& decision, u64 clock);
   // Whether the distance of the packet that the last decision dropped or pushed out is known.
   bool lostTravelled() const { return lostTravelled_; }
-  void departed(const Left& left, u64 now, u64 clock);
+  // Returns the packet that departs; nothing if there is none.
+  std::optional<Packet> departed(const Left& left, u64 now, u64 clock);
   void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock);
   void error(const std::string& text) { breaches_.add(text); }
   // Counts each frame that was neither sent nor dropped.

@@ -25,6 +25,9 @@
 #ifndef VM_FLOWS
 #define VM_FLOWS 4096
 #endif
+#ifndef VM_CODEL
+#define VM_CODEL 0
+#endif
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif

@@ -159,6 +159,8 @@ void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]) {
     pair(colours[c].sent, reg::window_colour_sent_packets_low(c));
     pair(colours[c].evicted, reg::window_colour_evicted_packets_low(c));
     pair(colours[c].flushed, reg::window_colour_flushed_packets_low(c));
+    pair(colours[c].departureDropped, reg::window_colour_departure_dropped_packets_low(c));
+    pair(colours[c].departureMarked, reg::window_colour_departure_marked_packets_low(c));
   }
 }
 

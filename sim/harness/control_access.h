@@ -44,7 +44,7 @@ class ControlAccess : public Registers {
 // The lane's counters of one queue and colour. snapshot() makes a snapshot of the queue and reads them from its window.
 struct LaneCounters {
   u64 arrived[2], enqueued[2], early[2], forced[2], tail[2], nobuf[2], bad[2], policed[2], marked[2], ceWritten[2],
-      sent[2], evicted[2], flushed[2];  // packets, bytes
+      sent[2], evicted[2], flushed[2], departureDropped[2], departureMarked[2];  // packets, bytes
 };
 void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]);
 // Of that snapshot: packets that arrived with colour `in` and got colour `out` from the queue's marker.

@@ -87,6 +87,9 @@ class CounterCheck {
     verdict("policed", lane.policed, VM_POLICED);
     compare("evicted", lane.evicted, seen.evicted_packets, seen.evicted_bytes);
     compare("flushed", lane.flushed, 0, 0);  // a run flushes nothing
+    compare("dropped at departure", lane.departureDropped, seen.departure_dropped_packets,
+            seen.departure_dropped_bytes);
+    compare("marked at departure", lane.departureMarked, seen.departure_marked_packets, seen.departure_marked_bytes);
     compare("sent", lane.sent, seen.sent_packets, seen.sent_bytes);
     compare("ce_written", lane.ceWritten, seen.ce_written_packets, seen.ce_written_bytes);
   }

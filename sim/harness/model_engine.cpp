@@ -20,7 +20,7 @@ class ModelRun {
   ModelRun(const VmConfig& config, Recorder& recorder)
       : config_(config),
         recorder_(recorder),
-        lane_(config, {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims}, StartNs) {}
+        lane_(config, {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel}, StartNs) {}
 
   void run(FrameSource& source) {
     next_ = source.next();
@@ -69,7 +69,7 @@ class ModelRun {
       finish(packet(l.id));
     }
     if (lane_.decided()) decided(*lane_.decided());
-    if (lane_.departed()) packet(lane_.departed()->id).left = unwrapped(lane_.departed()->time, now_);
+    if (lane_.departed()) departed(*lane_.departed());
     if (lane_.sent()) {
       Packet& p = packet(*lane_.sent());
       bool ceWritten;
@@ -106,6 +106,14 @@ class ModelRun {
     if (o.evicted) packet(made.victim).frame = nullptr;
     if (!admits(p.verdict)) p.frame = nullptr;
     forget();
+  }
+
+  void departed(const ClockedLane::Departed& gone) {
+    Packet& p = packet(gone.id);
+    p.left = unwrapped(gone.time, now_);
+    recorder_.results().judged(p, gone.verdict);
+    if (gone.verdict == HeadVerdict::Mark) p.ce = true;
+    if (gone.verdict == HeadVerdict::Drop) finish(p);
   }
 
   void finish(Packet& p) {

@@ -52,16 +52,20 @@ static u64 settling() {
 Replay::Replay(const VmConfig& config)
     : queueCount_(config.queue_count),
       victims_({config.queue_count, BuildCells, std::min<u32>(BuildVictims, config.queue_count), 64,
-                LaneShape{BeatBytes}.headPlaces()}),
+                LaneShape{BeatBytes}.headPlaces()},
+               BuildCodel),
       marks_(config),
       view_(config, settling()),
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
-      awaited_(std::size_t{config.queue_count} * Colours) {}
+      awaited_(std::size_t{config.queue_count} * Colours),
+      queuedBytes_(config.queue_count),
+      verdicts_({config.queues, config.queues + config.queue_count}) {}
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
   model_.configure(queue, profile);
   view_.configure(queue, profile);
   marks_.configure(queue, profile.marker);
+  verdicts_.configure(queue, profile);
 }
 
 void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
@@ -78,6 +82,28 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
   victims_.departed(queue, clock);
 }
 
+// A request sees what came in earlier cycles. Its verdict is shown timing::Judging cycles later.
+void Replay::judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, HeadVerdict verdict) {
+  const u64 request = clock - timing::Judging;
+  for (; !came_.empty() && came_.front().clock < request; came_.pop_front())
+    queuedBytes_[came_.front().queue] += came_.front().bytes;
+  queuedBytes_[queue] -= lenBytes;
+  const bool isIp = headers.is_ip4 || headers.is_ip6;
+  const u32 dsField = headers.dscp << 2 | headers.ecn;
+  const HeadVerdict model =
+      verdicts_.judge(request, timeAt(request), queue, arrival, dsField, isIp, queuedBytes_[queue]).verdict;
+  departures_++;
+  if (model == verdict) {
+    departuresAgreed_++;
+  } else if (first_.empty()) {
+    static const char* const Names[] = {"pass", "mark", "drop"};
+    first_ = "verdict at departure: queue " + std::to_string(queue) + ", " + std::to_string(lenBytes) +
+             " bytes, arrived at " + std::to_string(arrival) + " ns, judged at " + std::to_string(timeAt(request)) +
+             " ns with " + std::to_string(queuedBytes_[queue]) + " bytes behind it: RTL " +
+             Names[static_cast<int>(verdict)] + ", model " + Names[static_cast<int>(model)];
+  }
+}
+
 // Continues the model with the packet's outcome in the RTL, and compares the verdicts.
 void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 provisionalVerdict,
                     u64 clock) {
@@ -91,6 +117,9 @@ void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& s
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
+  if (BuildCodel && (outcome.enqueued || outcome.evicted))
+    came_.push_back(
+        {clock, seen.queue, (outcome.enqueued ? seen.len_bytes : 0) - (outcome.evicted ? outcome.lenBytes : 0)});
   victims_.decided(atQueues(model_.queue(seen.queue), seen, provisionalVerdict, rtl.cell, 1), rtl.pushOut.outcome,
                    clock);
   found.compare("provisional verdict", rtl.pushOut.provisionalVerdict, provisionalVerdict);

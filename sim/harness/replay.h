@@ -11,10 +11,12 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "clocked_verdicts.h"
 #include "decide.h"
 #include "differences.h"
 #include "mark_stage.h"
@@ -54,8 +56,10 @@ class Replay {
     return model_.sameState(other.model_) && marks_.sameBuckets(other.marks_);
   }
   // Decisions and refreshes that differ from the model so far, and departures with a time other than that of their
-  // cycle.
-  u64 disagreed() const { return decisions_ - agreed() + refreshes_ - refreshesAgreed_ + departuresWrong_; }
+  // cycle, or with another verdict.
+  u64 disagreed() const {
+    return decisions_ - agreed() + refreshes_ - refreshesAgreed_ + departuresWrong_ + departures_ - departuresAgreed_;
+  }
   // Call after the last cycle.
   void finish();
   // Call check() and departed() in the order of cycles. `clock` is the cycle in which the lane's port showed the event.
@@ -63,6 +67,11 @@ class Replay {
   // check() returns the events of the packet's flow (`flow_events` in records.h). The RTL only counts them.
   u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
+
+  // Compares the verdict on a packet that departs; in builds with codel, for each of them. `arrival` as the lane has it.
+  void judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, HeadVerdict verdict);
+  u64 departures() const { return departures_; }
+  u64 departuresAgreed() const { return departuresAgreed_; }
 
   u64 decisions() const { return decisions_; }
   // If both decision and victim of a push-out disagree, it is subtracted twice, but the result is never below 0.
@@ -95,6 +104,15 @@ class Replay {
   // Departures without a refresh so far, by queue and colour. An extra refresh is an error here, a missing one in
   // counter_check.h.
   std::vector<u64> awaited_;
+  // For the verdicts: bytes that came to queues and do not count yet, and what is queued.
+  struct Came {
+    u64 clock;
+    u32 queue, bytes;  // bytes modulo 2^32: negative if more are evicted than come
+  };
+  std::deque<Came> came_;
+  std::vector<u32> queuedBytes_;
+  QueueVerdicts verdicts_;
+  u64 departures_ = 0, departuresAgreed_ = 0;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;
   std::string first_;
 };

@@ -37,6 +37,8 @@ Json colourJson(const VmCounters& c) {
   for (int v = VM_EARLY; v < VM_VERDICTS; v++) j[VerdictNames[v]] = pair(c.packets[v], c.bytes[v]);
   j["sent"] = pair(c.sent_packets, c.sent_bytes);
   j["evicted"] = pair(c.evicted_packets, c.evicted_bytes);
+  j["departure_dropped"] = pair(c.departure_dropped_packets, c.departure_dropped_bytes);
+  j["departure_marked"] = pair(c.departure_marked_packets, c.departure_marked_bytes);
   return j;
 }
 
@@ -131,6 +133,14 @@ void Results::sent(const Packet& p, bool ceWritten) {
   q.latency[classOf(latency)]++;
   q.latencies[std::clamp<u32>(static_cast<u32>(std::bit_width(latency)), 1, LatencyBins) - 1]++;
   q.latencyMax = std::max(q.latencyMax, latency);
+}
+
+void Results::judged(const Packet& p, HeadVerdict verdict) {
+  VmCounters& c = queue(p.queue).counters[p.colour];
+  c.departure_dropped_packets += verdict == HeadVerdict::Drop;
+  c.departure_dropped_bytes += verdict == HeadVerdict::Drop ? p.lenBytes : 0;
+  c.departure_marked_packets += verdict == HeadVerdict::Mark;
+  c.departure_marked_bytes += verdict == HeadVerdict::Mark ? p.lenBytes : 0;
 }
 
 void Results::lost(u32 input, u32 lenBytes) {

@@ -10,7 +10,8 @@
 //   queues[]   index, name
 //     colours[3]      of counters {packets, bytes}. Colours are those after the queue's marker:
 //                     arrived, enqueued (`marked` among them), marked (CE chosen), ce_written, early, forced, tail,
-//                     nobuf, bad, policed, sent, evicted (enqueued, and pushed out later for another packet)
+//                     nobuf, bad, policed, sent, evicted (enqueued, and pushed out later for another packet),
+//                     departure_dropped, departure_marked (by the queue's AQM or ce_threshold, as they left it)
 //     colours_in_out  [3][3]: packets by the colour with which they arrived and the one that their marker gave
 //     marker          {kind}; absent without a marker. Flow markers have flow_events, too (see below; of this queue,
 //                     counted by the model), and the flows of flow_book.h
@@ -78,6 +79,7 @@
 #include <vector>
 
 #include "accounting.h"
+#include "codel.h"
 #include "flow_book.h"
 #include "records.h"
 #include "waiting_time.h"
@@ -118,6 +120,8 @@ class Results {
   // Counts the events of the packet's flow. Returns the flow's number, if it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
+  // Counts the verdict of its queue's AQM on a packet that departs.
+  void judged(const Packet& packet, HeadVerdict verdict);
   void lost(u32 input, u32 lenBytes);
   u64 packets() const { return packets_; }
   u64 marked(u32 queue, u32 in, u32 out) const { return queues_[queue].marked[in][out]; }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "build_shape.h"
 #include "counter_check.h"
 
 namespace vermilion {
@@ -43,7 +44,11 @@ void RtlChecks::decided(const RtlDecision& made, u64 clock) {
 
 void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   replay_.departed(clock, now, left.queue, left.colour, left.lenBytes);
-  accounting_.departed(left, now, clock);
+  const std::optional<Packet> packet = accounting_.departed(left, now, clock);
+  if (!BuildCodel || !packet) return;
+  const HeadVerdict verdict = left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass;
+  replay_.judged(clock, left.queue, left.lenBytes, left.arrival, packet->headers, verdict);
+  recorder_.results().judged(*packet, verdict);
 }
 
 void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
@@ -68,6 +73,10 @@ void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
                     {"refreshes", replay_.refreshes()},
                     {"refreshes_agreed", replay_.refreshesAgreed()},
                     {"first_disagreement", replay_.firstDisagreement()}};
+  if (BuildCodel) {
+    json["replay"]["departures"] = replay_.departures();
+    json["replay"]["departures_agreed"] = replay_.departuresAgreed();
+  }
   json["victims"] = told({replay_.victims().wrong(), replay_.victims().first()});
   json["accounting"] = told(accounting_.breaches());
   json["counters"] = told(counters_);

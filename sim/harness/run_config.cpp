@@ -45,6 +45,10 @@ static LoadedConfig read(const Options& o) {
                          (BuildVictims == 0
                               ? std::string("which this build cannot")
                               : "which this build can in queues 0 to " + std::to_string(BuildVictims - 1)));
+    for (u32 i = 0; i < loaded.config.queue_count && !BuildCodel; i++)
+      if (loaded.config.queues[i].codel.on)
+        throw InputError(o.config + ": queue " + std::to_string(i) +
+                         " is to mark or drop packets as they leave, which this build cannot");
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

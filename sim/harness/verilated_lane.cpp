@@ -229,6 +229,10 @@ bool VerilatedLane::departed(Left& left) const {
   if (!top.io_departed_valid) return false;
   left = {top.io_departed_bits_queue, top.io_departed_bits_colour, top.io_departed_bits_lenBytes,
           top.io_departed_bits_arrival, top.io_departed_bits_flushed != 0};
+#if VM_CODEL
+  left.dropped = top.io_departed_bits_dropped != 0;
+  left.marked = top.io_departed_bits_marked != 0;
+#endif
   return true;
 }
 

@@ -22,7 +22,8 @@ struct Beat {
 struct Left {
   u32 queue, colour, lenBytes;
   u64 arrival;
-  bool flushed;  // discarded, not sent
+  bool flushed;                          // discarded, not sent
+  bool dropped = false, marked = false;  // by the queue's verdict; only in builds with codel
 };
 
 class VerilatedLane {

@@ -7,7 +7,8 @@
 
 namespace vermilion {
 
-VictimCheck::VictimCheck(const VictimShape& shape) : on_(shape.indexed != 0), victims_(shape), heads_(shape.queues) {}
+VictimCheck::VictimCheck(const VictimShape& shape, bool judges)
+    : on_(shape.indexed != 0), late_(judges ? 1 + timing::Judging : 1), victims_(shape), heads_(shape.queues) {}
 
 void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane) {
   if (!on_) return;
@@ -16,9 +17,8 @@ void VictimCheck::decided(const VictimArrival& arrival, const VictimOutcome& sho
   slot.shown = shown;
 }
 
-// The lane shows a departure one cycle after it dequeues the packet.
 void VictimCheck::departed(u32 queue, u64 lane) {
-  if (on_ && queue < heads_.size()) slots_[(lane - 1) % Slots].taken = queue;
+  if (on_ && queue < heads_.size()) slots_[(lane - late_) % Slots].taken = queue;
 }
 
 void VictimCheck::clock(u64 lane) {

@@ -18,7 +18,8 @@ namespace vermilion {
 
 class VictimCheck {
  public:
-  explicit VictimCheck(const VictimShape& shape);  // without indexed queues there is nothing to check
+  // Without indexed queues there is nothing to check. `judges`: a build with codel, which shows departures later.
+  explicit VictimCheck(const VictimShape& shape, bool judges = false);
   // Begins a cycle. The lane has shown the events of all earlier cycles.
   void clock(u64 lane);
   void decided(const VictimArrival& arrival, const VictimOutcome& shown, u64 lane);
@@ -30,9 +31,9 @@ class VictimCheck {
 
  private:
   static constexpr u64 Searching = timing::Searching;  // from the lookup
-  // The lane shows an outcome `Searching` cycles after its queue state lookup, and a dequeue one cycle late. The check
-  // uses the outcome one cycle before the model shows its own.
-  static constexpr u64 Lag = Searching + 1, Slots = 2 * (Lag + 1);
+  // The lane shows an outcome `Searching` cycles after its queue state lookup, and a dequeue one cycle late, with codel
+  // when it is judged. The check uses the outcome one cycle before the model shows its own.
+  static constexpr u64 Lag = Searching + 1 + timing::Judging, Slots = 2 * (Lag + 1);
   struct Slot {
     std::optional<VictimArrival> arrival;
     VictimOutcome shown{};
@@ -43,6 +44,7 @@ class VictimCheck {
   void compare(const Slot& pushOut, const VictimOutcome& outcome);
 
   bool on_;
+  u64 late_;  // cycles from a dequeue to the departure
   ClockedVictims victims_;
   std::vector<u32> heads_;           // packets in the head of each queue
   std::array<Slot, Slots> slots_{};  // by cycle

@@ -91,11 +91,14 @@ void LaneBook::departed(const Left& left, u64 now, u64) {
   queues_[left.queue].pop_front();
   if (left.colour != p.colour || left.lenBytes != p.lenBytes || left.arrival != p.decided)
     breach("a packet left queue " + std::to_string(left.queue) + " that is not its first");
-  if (left.flushed) {
-    flushed_++;
+  if (BuildCodel && !left.flushed)
+    results_->judged(p, left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass);
+  if (left.flushed || left.dropped) {
+    flushed_ += left.flushed;
     underWay_--;
     return;
   }
+  p.ce = p.ce || left.marked;
   p.left = now;
   left_.push_back(std::move(p));
   match();

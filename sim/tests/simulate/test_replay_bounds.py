@@ -8,7 +8,7 @@ from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
 
-OBJECTS = "replay victim_check average clocked_victims curve decide distance flow_marker flow_table mark_stage parser"
+OBJECTS = "replay victim_check average clocked_verdicts clocked_victims codel curve decide distance flow_marker flow_table mark_stage parser"
 OBJECTS += " pipeline_view random spacing token_marker victims"
 
 

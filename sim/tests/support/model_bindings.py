@@ -101,6 +101,10 @@ Counters = record(
     evicted_bytes=u64,
     victim_marked_packets=u64,
     victim_marked_bytes=u64,
+    departure_dropped_packets=u64,
+    departure_dropped_bytes=u64,
+    departure_marked_packets=u64,
+    departure_marked_bytes=u64,
 )
 CodelSettings = record(
     "CodelSettings", **dict.fromkeys("target interval ce_threshold mtu ecn ce_mask ce_selector".split(), u32)

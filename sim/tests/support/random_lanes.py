@@ -43,6 +43,8 @@ def queue(rng, number: int, count: int, shape: build.Preset, port: int) -> tuple
         out |= {"victim": "nearest", "victim_by_colour": rng.random() < 0.5}
         if rng.random() < 0.5:
             out["victim_window"] = rng.randrange(1, 17)
+    if shape.codel:
+        out |= departure(rng, out)
     out |= {"name": str(number), "ttl_option": rng.choice(("keep", "remove")), **service(rng, port)}
     out["dscp"] = {
         colour: [d for d in range(64) if d % count == number and d // count % 3 == c]
@@ -53,9 +55,30 @@ def queue(rng, number: int, count: int, shape: build.Preset, port: int) -> tuple
     return out, marker
 
 
+def departure(rng, table: dict) -> dict:
+    """CoDel, or a ce_threshold, or none, with times that a queue of a few packets reaches."""
+    out = {}
+    if rng.random() < 0.6:
+        interval = int(2 ** rng.uniform(12, 20))
+        out |= {
+            "aqm": "codel",
+            "target": f"{max(1024, interval // rng.choice((2, 5, 20)))}ns",
+            "interval": f"{interval}ns",
+        }
+        out |= {"mtu": rng.choice((64, 300, 1514)), "ecn": rng.random() < 0.5}
+        for colour in ("green", "yellow", "red"):
+            table[colour] = {"curve": "tail"}
+    if rng.random() < 0.4:
+        out |= {"ce_threshold": f"{int(2 ** rng.uniform(11, 18))}ns"}
+        out |= rng.choice(
+            ({}, {"ce_mask": 3, "ce_selector": 1}, {"ce_mask": 255, "ce_selector": 4 * rng.randrange(64) + 2})
+        )
+    return out
+
+
 def configuration(rng, shape: build.Preset, victims: int | None = None) -> config.Config:
     """A configuration for a build of the lane."""
-    count = rng.randrange(1, 7)
+    count = rng.randrange(1, min(7, shape.queues + 1))
     port = int(10 ** rng.uniform(8, 10))
     asked = {"seed": rng.randrange(1, 2**32), "port": {"rate": port}, "queue": [], "marker": []}
     if rng.random() < 0.5:

@@ -46,6 +46,7 @@ def check(stats):
     """What must hold after any run of the RTL."""
     replay, accounting = stats["replay"], stats["accounting"]
     assert replay["decisions"] == replay["agreed"] > 0, replay
+    assert replay.get("departures") == replay.get("departures_agreed"), replay
     assert accounting["errors"] == 0, accounting
     total = {"arrived": 0}
     for queue in stats["queues"]:
@@ -53,9 +54,8 @@ def check(stats):
             for kind in ("packets", "bytes"):
                 lost = sum(colour[name][kind] for name in ("early", "forced", "tail", "nobuf", "bad", "policed"))
                 assert colour["arrived"][kind] == colour["enqueued"][kind] + lost, colour
-                assert colour["enqueued"][kind] == colour["sent"][kind] + colour["evicted"][kind], (
-                    "something stayed in a queue"
-                )
+                gone = sum(colour[name][kind] for name in ("sent", "evicted", "departure_dropped"))
+                assert colour["enqueued"][kind] == gone, "something stayed in a queue"
             total["arrived"] += colour["arrived"]["packets"]
     assert total["arrived"] == stats["packets"]
 

@@ -72,7 +72,9 @@ def listed(program: Path) -> list[dict]:
 
 def record(scenario: Scenario) -> LaneRecord:
     shape = build.shape(scenario.preset)
-    return quantise.hardware(config_file.load(scenario.config, shape.queues, shape.victims, shape.cells))
+    return quantise.hardware(
+        config_file.load(scenario.config, shape.queues, shape.victims, shape.cells, build_codel=shape.codel)
+    )
 
 
 def play(program: Path, scenario: Scenario, faults: list[str], places: int, progress, first: int = 0) -> dict:

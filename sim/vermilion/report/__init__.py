@@ -165,7 +165,7 @@ def verdicts(made: Page, stats: Result):
     rows = []
     for queue, colour, per in seen:
         fates = {name: count(per, name)["packets"] for name in plots.FATES}
-        fates["enqueued"] -= fates["marked"] + fates["evicted"]
+        fates["enqueued"] -= sum(fates[name] for name in ("marked", "evicted", "departure_marked", "departure_dropped"))
         if sum(fates.values()):
             rows.append((str(queue["name"]), colour, fates))
     if not rows:

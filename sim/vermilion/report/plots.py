@@ -34,8 +34,11 @@ FATES = {
     "bad": "#c46aa8",
     "policed": "#4b5d67",
     "evicted": "#b98b6b",
+    "departure_marked": "#b79ae0",
+    "departure_dropped": "#8a5a2b",
 }
 FATE_TEXT = {"enqueued": "enqueued, unmarked", "marked": "enqueued, CE chosen", "nobuf": "no buffer"}
+FATE_TEXT |= {"departure_marked": "CE at departure", "departure_dropped": "dropped at departure"}
 VERDICT_MARKS = {
     1: ("mark", "^"),
     2: ("early", "x"),

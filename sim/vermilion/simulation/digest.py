@@ -1,6 +1,6 @@
 """What a run says first: what came, what left, what was lost and why, and whether the port was busy.
 
-Reads the run's JSON (sim/harness/results.h). Losses by the AQM are early and forced drops and push-outs; by limits, tail drops, frames without a
+Reads the run's JSON (sim/harness/results.h). Losses by the AQM are early and forced drops, drops at departure and push-outs; by limits, tail drops, frames without a
 free cell, and frames that found no place at an input; other losses are damaged frames and those that a marker dropped.
 """
 
@@ -9,7 +9,7 @@ from typing import Literal, NotRequired, TypedDict
 from .result import Result, count
 
 LOPSIDED = 0.85  # of the IP packets in one queue
-AQM, LIMITS, OTHER = ("early", "forced", "evicted"), ("tail", "nobuf"), ("bad", "policed")
+AQM, LIMITS, OTHER = ("early", "forced", "evicted", "departure_dropped"), ("tail", "nobuf"), ("bad", "policed")
 
 
 class Figures(TypedDict):
@@ -40,7 +40,7 @@ def figures(result: Result, rate: int | None = None) -> Figures:
         "aqm": total(result, *AQM),
         "limits": total(result, *LIMITS) + left_out,
         "other": total(result, *OTHER),
-        "marked": total(result, "marked"),
+        "marked": total(result, "marked", "departure_marked"),
     }
     span = result.get("span_ns", 0)
     if rate and span:

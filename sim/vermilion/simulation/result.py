@@ -45,12 +45,15 @@ class QueueResult(TypedDict):
 
 
 class Replay(TypedDict):
-    """Decisions and refreshes of an average that the model computed again, and how many of them agree."""
+    """Decisions, refreshes of an average and, in builds with codel, verdicts at departure that the model computed again, and how
+    many of them agree."""
 
     decisions: int
     agreed: int
     refreshes: int
     refreshes_agreed: int
+    departures: NotRequired[int]
+    departures_agreed: NotRequired[int]
     first_disagreement: str
 
 

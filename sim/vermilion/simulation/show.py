@@ -25,6 +25,7 @@ from vermilion.values.fields import COLOURS
 from . import digest, front
 from . import result as results
 from .result import Check, Replay, Result, count
+from .show_departure import decides_at_departure, departure_table
 from .simulate import Progress, Warn
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
@@ -43,12 +44,17 @@ WARNINGS = {
     "zero_length": "frames without a byte; left out",
 }
 
-OUTCOMES = ("arrived", "sent", "marked", "ce_written", "early", "forced", "tail", "nobuf", "bad", "policed", "evicted")
+OUTCOMES = (
+    *("arrived", "sent", "marked", "departure_marked", "ce_written", "early", "forced", "tail", "departure_dropped"),
+    *("nobuf", "bad", "policed", "evicted"),
+)
 # What happens to the flows of flow markers (docs/flow-markers.md, "The table"), in the order of the register flow_events.
 FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
 EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS, strict=True))
 EVENT_TEXT |= {"aged_out": "aged out", "displaced": "half-open displaced", "table_full": "table full"}
 OUTCOME_TEXT = {"marked": "CE chosen", "ce_written": "CE written", "nobuf": "no buffer"}
+DEPARTURES = ("CE at departure", "dropped at departure")
+OUTCOME_TEXT |= dict(zip(("departure_marked", "departure_dropped"), DEPARTURES, strict=True))
 
 
 def percent(error: float) -> str:
@@ -95,6 +101,8 @@ def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
             str(q.index), q.name, codes, remarks(q), service, limits(q), units.rate_text(q.rate) if q.rate else ""
         )
     screen.print(queues)
+    if departures := departure_table(config):
+        screen.print(departures)
     screen.print(distance_table(config))
     if config.rule:
         screen.print(rule_table(config.rule, rules.codes(config.rule, config.queue)))
@@ -194,6 +202,7 @@ def failures(result: Result) -> list[str]:
         for name, of, agreed in (
             ("decisions", replay["decisions"], replay["agreed"]),
             ("refreshes", replay.get("refreshes", 0), replay.get("refreshes_agreed", 0)),
+            ("verdicts at departure", replay.get("departures", 0), replay.get("departures_agreed", 0)),
         ):
             if of != agreed:
                 found.append(f"The model disagrees on {of - agreed:,} of {of:,} {name}.{first}")
@@ -273,7 +282,8 @@ def statistics(screen: Console, result: Result, config: Asked | None = None) -> 
     rows = outcome_rows(result)
     heads = [OUTCOME_TEXT.get(name, name) for name in OUTCOMES]
     several(screen, "Packets", ["queue", "colour"], heads, rows, sums=True)
-    if rows and (absent := narrow.zeros(heads, rows, 2)):
+    absent = narrow.zeros(heads, rows, 2) if rows else []
+    if absent := [name for name in absent if name not in DEPARTURES or decides_at_departure(config)]:
         screen.print(f"none: {', '.join(absent)}", markup=False, soft_wrap=True)
     for number, lost in enumerate(result.get("lost", [])):
         if lost["packets"]:

@@ -1,0 +1,133 @@
+"""CoDel and ce_threshold in whole lanes: both engines decide the same about every packet that leaves."""
+
+import math
+import random
+import struct
+
+import pytest
+from scapy.utils import RawPcapNgReader
+
+from support import random_lanes
+from support.captures import pcap
+from support.engine_outputs import run as ran
+from support.engine_outputs import same as equal
+from support.engine_outputs import write_words
+from support.nightly import NIGHTLY, nightly
+from support.runs import SHIPPED, run, same, total
+from support.tc_traffic import frame
+from vermilion.toolchain import build
+
+pytestmark = pytest.mark.slow
+
+# One shaped queue that drops, one in the DRR list that marks, one that only has a ce_threshold.
+MIXED = """
+[port]
+rate = "3Mbit"
+
+[[queue]]
+name     = "dropped"
+dscp     = ["EF", "AF41", "AF42", "AF43"]
+rate     = "1Mbit"
+aqm      = "codel"
+target   = "1ms"
+interval = "10ms"
+
+[[queue]]
+name     = "marked"
+dscp     = ["AF11", "AF12", "AF13", "AF21", "AF22", "AF23"]
+aqm      = "codel"
+ecn      = true
+
+[[queue]]
+name         = "rest"
+default      = true
+dscp         = ["default"]
+limit        = "60KB"
+aqm          = "codel"
+ce_threshold = "2ms"
+ce_mask      = 3
+ce_selector  = 1
+"""
+
+
+@pytest.mark.parametrize("pace", ["--speed=20", nightly("--speed=1"), nightly("--rate=15000000000")])
+def test_both_engines_are_one_with_codel(tmp_path, pace):
+    file = tmp_path / "config.toml"
+    file.write_text(MIXED)
+    stats, _ = same(tmp_path, SHIPPED, "--config", file, pace)
+    assert stats["replay"]["departures"] == total(stats, "sent") + total(stats, "departure_dropped")
+    assert total(stats, "departure_dropped") > 0
+
+
+@pytest.mark.parametrize("preset", ["lab", nightly("nic100g-codel")])
+def test_both_engines_are_one_under_random_configurations(tmp_path, preset):
+    """CoDel and ce_threshold beside curves, markers, shapers and push-outs. The replay computes each verdict from what the lane shows."""
+    shape, program = build.shape(preset), build.simulator(preset)
+    seen = dict.fromkeys(("departure_dropped", "departure_marked", "evicted"), 0)
+    for seed in range(1, 201 if NIGHTLY else 13):
+        print("seed", seed)
+        rng = random.Random(seed)
+        words = write_words(tmp_path / "words.json", random_lanes.configuration(rng, shape))
+        capture = random_lanes.capture(tmp_path / "in.pcap", rng, 400)
+        rtl = ran(program, tmp_path, words, capture)
+        rtl.check()
+        assert rtl.stats["replay"]["departures"] == rtl.stats["replay"]["departures_agreed"] > 0
+        equal(rtl, ran(program, tmp_path, words, capture, "--engine", "model"))
+        for name in seen:
+            seen[name] += total(rtl.stats, name)
+    assert min(seen["departure_dropped"], seen["departure_marked"]) > 100 and (seen["evicted"] > 0) == (preset == "lab")
+
+
+MS = 10**6
+SIZE, GAP_NS, COUNT = 1000, 750_000, 2700  # a fifteenth more than the port carries, for two seconds
+OVERLOAD = """
+[port]
+rate = "10Mbit"
+
+[[queue]]
+name     = "all"
+default  = true
+dscp     = ["default"]
+aqm      = "codel"
+target   = "5ms"
+interval = "100ms"
+"""
+
+
+def numbered(count):
+    """UDP frames that carry their number, and do not slow down."""
+    head = frame(SIZE)[:60]
+    return [(i * GAP_NS, head + struct.pack(">I", i) + bytes(SIZE - 64), SIZE) for i in range(count)]
+
+
+def test_drops_of_an_overload_come_as_rfc_8289_has_them(tmp_path):
+    """From the frames that go in and come out alone: the first drop comes an interval after the sojourn time has reached the target, the next ones
+    interval / sqrt(count) after each other. Linux's estimate of the root is far off at a count of 2, and within 4 % from 3 on.
+    """
+    file, out = tmp_path / "config.toml", tmp_path / "out.pcapng"
+    file.write_text(OVERLOAD)
+    stats = run(tmp_path, pcap(tmp_path / "in.pcap", numbered(COUNT)), "--config", file, "--out", out)
+    with RawPcapNgReader(str(out)) as packets:
+        sent = {
+            struct.unpack(">I", data[60:64])[0]: ((about.tshigh << 32) + about.tslow) * 10**9 // int(about.tsresol)
+            for data, about in packets
+        }
+    assert list(sent) == sorted(sent) and len(sent) == COUNT - total(stats, "departure_dropped")
+    service = SIZE * 8 * 100  # ns
+    begins = next(at for number, at in sent.items() if at - number * GAP_NS >= 5 * MS)
+    drops, after = [], None
+    for number in reversed(range(COUNT)):
+        if number in sent:
+            after = sent[number]
+        elif after is not None:
+            drops.append(after)  # the frame that left in its place
+    drops.reverse()
+    assert abs(drops[0] - begins - 100 * MS) <= 2 * service
+    gaps = [later - earlier for earlier, later in zip(drops, drops[1:], strict=False)]
+    assert len(gaps) > 80
+    for count, gap in enumerate(gaps, 1):
+        exact = 100 * MS / math.sqrt(count)
+        assert abs(gap - exact) <= (0.3 if count == 2 else 0.04) * exact + 2 * service, (
+            f"gap {count}: {gap} ns, {exact:.0f}"
+        )
+    print(f"{len(drops)} drops, gaps {gaps[:6]} ...")

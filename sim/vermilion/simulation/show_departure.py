@@ -1,0 +1,75 @@
+"""What `vermilion check` says of queues that mark or drop packets as they leave: when, and how fast."""
+
+from rich.table import Table
+
+from vermilion.configuration.config import Config, Queue
+from vermilion.configuration.egresses import Asked
+from vermilion.console.tables import table
+from vermilion.hardware.driver_library import C
+from vermilion.values import units
+
+TICK_NS: int = 1 << C.VM_CODEL_SHIFT
+SECOND, MOST_DROPS = 10**9, 10_000
+
+
+def held(ns: int) -> int:
+    """A time in ns as the hardware has it."""
+    return ns // TICK_NS * TICK_NS
+
+
+def times(queue: Queue) -> list[tuple[str, int]]:
+    """CoDel's times and `ce_threshold` of a queue as asked, ns, each with its field."""
+    found = []
+    if queue.aqm == "codel":
+        found += [("target", queue.target or C.VM_CODEL_TARGET), ("interval", queue.interval or C.VM_CODEL_INTERVAL)]
+    if queue.ce_threshold is not None:
+        found.append(("ce_threshold", queue.ce_threshold))
+    return found
+
+
+def decides_at_departure(config: Asked | None) -> bool:
+    """Whether a queue marks or drops packets as they leave."""
+    return config is not None and any(times(queue) for queue in config.queue)
+
+
+def drops_within(interval_ns: int, span_ns: int = SECOND, most: int = MOST_DROPS) -> int:
+    """Packets that CoDel drops in `span_ns` from the first drop on, if the sojourn time stays above the target (RFC 8289, section 5.4):
+    the next drop comes interval / sqrt(count) after the last. At most `most`.
+    """
+    count, at = 1, float(interval_ns)
+    while at <= span_ns and count < most:
+        count += 1
+        at += interval_ns / count**0.5
+    return count
+
+
+def marked(queue: Queue) -> str:
+    """The packets that `ce_threshold` marks, in words."""
+    if not queue.ce_mask:
+        return "ECT"
+    if (queue.ce_mask, queue.ce_selector) == (3, 1):
+        return "ECT(1)"
+    return f"ECT, DS field & 0x{queue.ce_mask:02x} = 0x{queue.ce_selector:02x}"
+
+
+def departure_table(config: Config) -> Table | None:
+    """What each AQM does at which sojourn time; None if every packet is sent."""
+    made = table(
+        "At departure, by sojourn time",
+        ["queue", "aqm", "from", "for", "then"],
+        ["first\nsecond", "CE\nfrom"],
+    )
+    for q in config.queue:
+        asked = dict(times(q))
+        if not asked:
+            continue
+        text = {name: units.time_text(ns) for name, ns in asked.items()}
+        then = drops = above = ""
+        if q.aqm == "codel":
+            then = "marks or drops" if q.ecn else "drops"
+            count = drops_within(held(asked["interval"]))
+            drops = f"{count:,}" if count < MOST_DROPS else f"over {MOST_DROPS:,}"
+        if q.ce_threshold is not None:
+            above = f"{text['ce_threshold']}, {marked(q)}"
+        made.add_row(q.name, q.aqm, text.get("target", ""), text.get("interval", ""), then, drops, above)
+    return made if made.row_count else None
