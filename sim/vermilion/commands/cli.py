@@ -25,6 +25,7 @@ from .card_commands import apply, ctl
 from .check import check
 from .corundum_commands import corundum, release
 from .device import device
+from .from_tc_command import from_tc
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .run_command import run, tell_notes
 from .suite_command import reformat, test
@@ -36,6 +37,7 @@ INSTALLED = (
     "completion",
     "ctl",
     "curves",
+    "from-tc",
     "help",
     "run",
     "ttl-option",
@@ -126,6 +128,7 @@ for command in (
     test,
     timing,
     ttl_option,
+    from_tc,
     vivado,
 ):
     cli.add_command(command)

@@ -22,6 +22,7 @@ from .rows import Finding, Row
 
 NAME = "linux-red"
 PACKAGE = "linux-source-6.1"
+TC_TESTS = "tools/testing/selftests/tc-testing/tc-tests/qdiscs"  # option lists of the kernel's own tests
 WANTED = (
     "include/net/red.h",
     "include/net/codel.h",
@@ -30,6 +31,7 @@ WANTED = (
     "net/sched/sch_pie.c",
     "include/linux/reciprocal_div.h",
     "lib/math/reciprocal_div.c",
+    *(f"{TC_TESTS}/{name}.json" for name in ("codel", "red", "fifo")),
 )
 SOURCES = build.ROOT / "sim" / "oracles" / "linux"
 MOST = 2**32 - 1
@@ -52,7 +54,7 @@ def sources(say=build.quiet) -> Path:
         (root / "version").write_text(version)
         empty(root)
 
-    return once("linux-source", make, say)
+    return once("linux-files", make, say)
 
 
 def empty(root: Path):

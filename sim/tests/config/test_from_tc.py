@@ -1,0 +1,130 @@
+"""`vermilion from-tc`: what `tc qdisc add` asks for, as a configuration file; and the option lists of the kernel's own tests."""
+
+import json
+import tomllib
+
+import pytest
+
+from support.runs import vermilion
+from vermilion.configuration import config, from_tc
+from vermilion.oracle import linux
+from vermilion.toolchain import build
+from vermilion.values.fields import LEN_MAX, UserError
+
+
+def queue(*commands, rate=10**10):
+    """The queue of the file, read back."""
+    text = from_tc.toml(from_tc.tables(commands, rate))
+    return config.parse(tomllib.loads(text)).queue[0]
+
+
+def test_codel_has_the_values_and_defaults_of_tc():
+    plain = queue("tc qdisc add dev eth0 root codel")
+    assert (plain.aqm, plain.limit_packets.value, plain.ecn) == ("codel", 1000, False)
+    assert plain.target is plain.interval is plain.ce_threshold is None  # the lane's are Linux's: 5 ms, 100 ms, none
+    full = queue(
+        "tc qdisc add dev eth0 root handle 1: codel limit 1500 target 2ms interval 40000 ecn ce_threshold 500us"
+    )
+    assert (full.limit_packets.value, full.target, full.interval, full.ecn, full.ce_threshold) == (
+        1500, 2_000_000, 40_000_000, True, 500_000,
+    )  # fmt: skip
+    assert queue("root codel ecn noecn").ecn is False
+
+
+def test_red_has_the_weight_that_tc_takes_for_the_burst():
+    """`tc qdisc show` says `ewma 5` for the example of man tc-red, and so does its formula."""
+    red = queue("tc qdisc add dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn")
+    assert red.average.weight == 2**-5 and red.average.idle_packet.value == 1000 and red.limit.value == 400_000
+    assert (red.green.min.value, red.green.max.value, red.green.p, red.green.end.value) == (30000, 90000, 0.02, LEN_MAX)
+    assert red.ecn and red.green == red.yellow == red.red
+    bare = queue("root red limit 120000 avpkt 1000")  # max limit / 4, min max / 3, burst (2 min + max) / 3 avpkt
+    assert (bare.green.min.value, bare.green.max.value, bare.green.end, bare.ecn) == (10000, 30000, None, False)
+    hard = queue("root red limit 1M avpkt 1500 min 100K max 300K ecn harddrop")
+    assert hard.green.end is None and hard.green.min.value == 102_400
+    marks = queue("root red limit 1M avpkt 1500 min 100K max 300K ecn nodrop")
+    assert marks.green.curve == "tail" and marks.green.ecn.max.value == 307_200
+
+
+def test_a_tbf_gives_the_port():
+    commands = ["tc qdisc add dev eth0 root handle 1: tbf rate 10mbit burst 10kb latency 70ms"]
+    made = from_tc.tables([*commands, "tc qdisc add dev eth0 parent 1:1 handle 10: bfifo limit 20kb"])
+    assert made["port"] == {"rate": "10Mbit", "burst": 10240} and made["queue"][0]["limit"] == 20480
+    assert from_tc.tables(["root tbf rate 1500bps burst 2k limit 9k"])["port"]["rate"] == "12kbit"
+
+
+@pytest.mark.parametrize(
+    "commands, says",
+    [
+        (["tc qdisc add dev eth0 root pie target 20ms"], "tc pie: no lane has this AQM yet; legal are codel"),
+        (["root fq_codel flows 1024"], "tc fq_codel: no lane has this AQM yet"),
+        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, red, pfifo, bfifo, tbf'),
+        (["root codel flows 3"], 'tc codel: has "flows"; legal are limit, target, interval, ce_threshold, ecn, noecn'),
+        (["root codel target"], "tc codel: target has no value"),
+        (["root codel target soon"], 'tc codel: target is "soon"; legal are times'),
+        (["root codel limit -3"], 'tc codel: limit is "-3"; legal are whole numbers'),
+        (["root codel target 0"], 'target is "0ns"; legal are times from 1024ns to 60s'),
+        (["root red limit 1M"], "tc red: has no avpkt; tc needs limit and avpkt"),
+        (["root red limit 1M avpkt 1500 adaptive"], "tc red: has adaptive"),
+        (["root red limit 1M avpkt 1500 nodrop"], "tc red: has nodrop without ecn"),
+        (["root red limit 1M avpkt 1500 min 3k max 2k"], "tc red: has min 3072, max 2048, limit 1048576"),
+        (["root red limit 1M avpkt 1000 min 90000 max 200000 burst 20"], "burst 20 is too small for min 90000"),
+        (["root red limit 1M avpkt 1500 probability 2"], 'tc red: probability is "2"; legal is 0 to 1'),
+        (["root tbf rate 1mbit burst 2k", "root codel"], "tc codel: is at root; legal is the root, or below a tbf"),
+        (["root codel", "root red limit 1M avpkt 1500"], "has 2 qdiscs; legal is one, or a tbf"),
+        (["parent 1: tbf rate 1mbit burst 2k"], "tc tbf: is below 1:; legal is the root"),
+        (["root tbf rate 1mbit burst 2k peakrate 2mbit mtu 1540"], "tc tbf: has peakrate"),
+        (["tc qdisc add dev eth0"], "names no qdisc"),
+        (["root codel 'limit"], "tc: No closing quotation"),
+    ],
+)  # fmt: skip
+def test_what_has_no_counterpart_is_refused_with_a_sentence(commands, says):
+    with pytest.raises(UserError) as refused:
+        queue(*commands)
+    assert says in str(refused.value)
+
+
+def test_the_command_prints_a_file_that_check_takes(tmp_path):
+    status, out, err = vermilion("from-tc", "tc qdisc add dev eth0 root codel ecn", "--rate", "10Gbit")
+    assert status == 0 and not err
+    (tmp_path / "c.toml").write_text(out)
+    assert vermilion("check", tmp_path / "c.toml")[0] == 0
+    status, out, err = vermilion("from-tc", "tc qdisc add dev eth0 root codel")
+    assert (status, out) == (2, "") and "has no rate; give --rate" in err
+
+
+# What tc accepts and a lane does not, by a word of the command.
+NOT_HERE = {
+    "adaptive": "has adaptive",
+    "qevent": 'has "qevent"',
+    "ce_threshold 4294967296": "",
+    "pfifo_fast": "is no qdisc",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["codel", "red", "fifo"])
+def test_the_option_lists_of_the_kernels_own_tests(kind):
+    """Each command of tc-testing that adds this qdisc is taken, with the values that `tc` shows, or refused for a reason that is named here."""
+    cases = json.loads((linux.sources(build.quiet) / linux.TC_TESTS / f"{kind}.json").read_text())
+    taken = 0
+    for case in cases:
+        command = case["cmdUnderTest"].replace("$TC", "tc").replace("$DUMMY", "eth0").replace("$DEV1", "eth0")
+        if " add " not in command or str(case["expExitCode"]) != "0":
+            continue
+        print(command)
+        reason = next((text for word, text in NOT_HERE.items() if word in command), None)
+        if reason is not None:
+            with pytest.raises(UserError) as refused:
+                queue(command)
+            assert reason in str(refused.value)
+            continue
+        made, shown = queue(command), case["matchPattern"]
+        taken += 1
+        if kind == "codel":
+            words = shown.split()
+            assert f"{made.limit_packets.value}p" in words, shown
+            for name, standard in (("target", 5_000_000), ("interval", 100_000_000)):
+                value = words[words.index(name) + 1]
+                assert from_tc.time("codel", name, value) == (getattr(made, name) or standard), shown
+            assert ("ecn" in words) == made.ecn
+    assert taken >= 2, f"{taken} of {len(cases)}"

@@ -1,0 +1,282 @@
+"""From `tc qdisc add` to a configuration file: codel, red, pfifo and bfifo, at the root or below a tbf.
+
+Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-red, tc-pfifo, tc-tbf): sizes count in 1,024s, times without a unit are
+microseconds. What has no counterpart is refused with a sentence.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from vermilion.values import units
+from vermilion.values.fields import LEN_MAX, UserError
+
+Options = dict[str, Any]
+SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
+SIZES |= {"kbit": 2**7, "mbit": 2**17, "gbit": 2**27}
+TIMES = {"": 10**3, "us": 10**3, "usec": 10**3, "usecs": 10**3, "ms": 10**6, "msec": 10**6, "msecs": 10**6}
+TIMES |= {"s": 10**9, "sec": 10**9, "secs": 10**9, "ns": 1, "nsec": 1, "nsecs": 1}
+RATES = {
+    f"{prefix}{unit}": factor * bits
+    for prefix, factor in {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}.items()
+    for unit, bits in (("bit", 1), ("bps", 8))
+}
+RATES |= {
+    f"{prefix}i{unit}": factor * bits
+    for prefix, factor in {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}.items()
+    for unit, bits in (("bit", 1), ("bps", 8))
+}
+RATES |= {"": 1}
+LATER = ("pie", "fq_codel", "fq_pie", "dualpi2")  # AQMs that no lane has yet
+
+
+def refuse(kind: str, text: str) -> UserError:
+    return UserError(f"tc {kind}: {text}")
+
+
+def number(kind: str, option: str, raw: str, scales: dict[str, int], legal: str) -> Fraction:
+    """A number with a unit, in the units of `scales`."""
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([a-z]*)", raw.lower())
+    if not found or found[2] not in scales:
+        raise refuse(kind, f'{option} is "{raw}"; legal {legal}')
+    return Fraction(found[1]) * scales[found[2]]
+
+
+def size(kind: str, option: str, raw: str) -> int:
+    return int(number(kind, option, raw, SIZES, 'are bytes, such as "1500", "64kb" or "1mb"'))
+
+
+def time(kind: str, option: str, raw: str) -> int:
+    """ns"""
+    return int(number(kind, option, raw, TIMES, 'are times, such as "5ms" or "100us"'))
+
+
+def rate(kind: str, option: str, raw: str) -> int:
+    """bit/s"""
+    return int(number(kind, option, raw, RATES, 'are rates, such as "10mbit"'))
+
+
+def count(kind: str, option: str, raw: str) -> int:
+    if not raw.isdecimal():
+        raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers')
+    return int(raw)
+
+
+def chance(kind: str, option: str, raw: str) -> float:
+    try:
+        found = float(raw)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise refuse(kind, f'{option} is "{raw}"; legal is 0 to 1')
+    return found
+
+
+Reader = Callable[[str, str, str], Any]
+FLAG: Reader = lambda *_: True
+# What each qdisc takes; a FLAG has no value.
+TAKES: dict[str, dict[str, Reader]] = {
+    "codel": {
+        "limit": count,
+        "target": time,
+        "interval": time,
+        "ce_threshold": time,
+        "ecn": FLAG,
+        "noecn": FLAG,
+    },
+    "red": {
+        "limit": size,
+        "min": size,
+        "max": size,
+        "avpkt": size,
+        "burst": count,
+        "bandwidth": rate,
+        "probability": chance,
+        "ecn": FLAG,
+        "harddrop": FLAG,
+        "nodrop": FLAG,
+        "adaptive": FLAG,
+    },
+    "pfifo": {"limit": count},
+    "bfifo": {"limit": size},
+    "tbf": {
+        "rate": rate,
+        "burst": size,
+        "buffer": size,
+        "maxburst": size,
+        "limit": size,
+        "latency": time,
+        "mtu": size,
+        "minburst": size,
+        "peakrate": rate,
+        "mpu": size,
+        "overhead": size,
+    },
+}
+
+
+@dataclass
+class Qdisc:
+    """One command: `kind` with the options that it gives, and where it stands."""
+
+    kind: str
+    parent: str  # "root" or a class
+    handle: str | None
+    device: str | None
+    options: Options = field(default_factory=dict)
+
+
+def options_of(kind: str, words: Iterator[str]) -> Options:
+    takes, found = TAKES[kind], {}
+    for word in words:
+        if word not in takes:
+            raise refuse(kind, f'has "{word}"; legal are {", ".join(takes)}')
+        if takes[word] is FLAG:
+            found[word] = True
+            continue
+        value = next(words, None)
+        if value is None:
+            raise refuse(kind, f"{word} has no value")
+        found[word] = takes[word](kind, word, value)
+    return found
+
+
+def parse(command: str) -> Qdisc:
+    """`tc qdisc add dev DEV root codel limit 1000`, or what follows `tc qdisc add`."""
+    try:
+        words = iter(shlex.split(command))
+    except ValueError as error:
+        raise UserError(f"tc: {error}") from None
+    place: dict[str, str | None] = {"dev": None, "handle": None, "parent": None}
+    for word in words:
+        if word in ("tc", "qdisc", "add", "replace"):
+            continue
+        if word == "root":
+            place["parent"] = "root"
+        elif word in place:
+            place[word] = next(words, None)
+        elif word in TAKES:
+            return Qdisc(word, place["parent"] or "root", place["handle"], place["dev"], options_of(word, words))
+        elif word in LATER:
+            raise refuse(word, f"no lane has this AQM yet; legal are {', '.join(TAKES)}")
+        else:
+            raise UserError(f'tc: "{word}" is no qdisc that a lane has; legal are {", ".join(TAKES)}')
+    raise UserError(f'tc: "{command}" names no qdisc; legal are {", ".join(TAKES)}')
+
+
+def weight(minimum: int, burst: int, avpkt: int) -> float:
+    """The averages' weight that `tc red` takes for a burst of so many packets: a power of two (tc_red_eval_ewma of iproute2)."""
+    over = burst + 1 - minimum / avpkt
+    if over < 1:
+        raise refuse("red", f"burst {burst} is too small for min {minimum}; legal is {minimum // avpkt + 1} or more")
+    for log in range(1, 32):
+        w = 0.5**log
+        if over <= (1 - (1 - w) ** burst) / w:
+            return max(w, 2.0**-15)
+    raise refuse("red", f"burst {burst} needs an average that is slower than 2^-31")
+
+
+def red(given: Options) -> Options:
+    """A queue with RED. min, max and burst have the defaults of `tc`."""
+    for needed in ("limit", "avpkt"):
+        if not given.get(needed):
+            raise refuse("red", f"has no {needed}; tc needs limit and avpkt")
+    if given.get("adaptive"):
+        raise refuse("red", "has adaptive, which a lane cannot do; leave it out")
+    if given.get("nodrop") and not given.get("ecn"):
+        raise refuse("red", "has nodrop without ecn; legal is nodrop with ecn")
+    limit, avpkt = given["limit"], given["avpkt"]
+    high = given.get("max") or limit // 4
+    low = given.get("min") or high // 3
+    if not low < high <= limit:
+        raise refuse("red", f"has min {low}, max {high}, limit {limit}; legal is min below max, and max up to limit")
+    burst = given.get("burst") or (2 * low + high) // (3 * avpkt)
+    curve: Options = {"curve": "red", "min": low, "max": high, "p": given.get("probability", 0.02)}
+    ecn, hard, nodrop = (bool(given.get(name)) for name in ("ecn", "harddrop", "nodrop"))
+    drops = dict(curve)
+    if nodrop:  # marks alone; with harddrop all are dropped above max
+        drops = {**curve, "p": 0.0} if hard else {"curve": "tail"}
+        drops["ecn"] = curve
+    elif ecn and not hard:
+        drops["end"] = LEN_MAX  # ECN-capable packets are marked above max, too
+    idle = min(max(avpkt, 64), 9600)
+    made: Options = {"limit": limit, "average": {"weight": weight(low, burst, avpkt), "idle_packet": idle}}
+    return made | ({"ecn": True} if ecn else {}) | dict.fromkeys(("green", "yellow", "red"), drops)
+
+
+def codel(given: Options) -> Options:
+    """A queue with CoDel; without `ecn` Linux drops."""
+    made: Options = {"aqm": "codel", "limit_packets": f"{given.get('limit', 1000)}p"}
+    if given.get("ecn") and not given.get("noecn"):
+        made["ecn"] = True
+    for name in ("target", "interval", "ce_threshold"):
+        if name in given:
+            made[name] = units.time_text(given[name])
+    return made
+
+
+MAKES: dict[str, Callable[[Options], Options]] = {
+    "codel": codel,
+    "red": red,
+    "pfifo": lambda given: {"limit_packets": f"{given.get('limit', 1000)}p"},
+    "bfifo": lambda given: {"limit": given.get("limit", 1_500_000)},
+}
+
+
+def rate_of(bits: int) -> int | str:
+    """A rate as the file has it: with a unit where that is exact."""
+    text = units.rate_text(bits)
+    return text if units.rate(text) == bits else bits
+
+
+def port(shaper: Qdisc | None, given: int | None) -> Options:
+    """The port: of the tbf, or of --rate."""
+    if shaper is None:
+        if given is None:
+            raise UserError('from-tc: has no rate; give --rate, such as "10Gbit", or a tbf at the root')
+        return {"rate": rate_of(given)}
+    options = shaper.options
+    for name in ("peakrate", "mpu", "overhead"):
+        if options.get(name):
+            raise refuse("tbf", f"has {name}, which a lane cannot do; a lane counts the bytes of frames")
+    if "rate" not in options:
+        raise refuse("tbf", "has no rate")
+    burst = next((options[name] for name in ("burst", "buffer", "maxburst") if name in options), 0)
+    return {"rate": rate_of(options["rate"])} | ({"burst": burst} if burst else {})
+
+
+def tables(commands: Iterable[str], line_rate: int | None = None, name: str = "all") -> Options:
+    """The tables of a configuration file. `commands`: one qdisc, or a tbf and the qdisc below it."""
+    found = [parse(command) for command in commands if command.strip()]
+    shapers = [each for each in found if each.kind == "tbf"]
+    queues = [each for each in found if each.kind != "tbf"]
+    if len(shapers) > 1 or len(queues) > 1 or not found:
+        raise UserError(f"from-tc: has {len(found)} qdiscs; legal is one, or a tbf at the root and one below it")
+    if shapers and shapers[0].parent != "root":
+        raise refuse("tbf", f"is below {shapers[0].parent}; legal is the root")
+    if queues and (queues[0].parent != "root") != bool(shapers):
+        raise refuse(queues[0].kind, f"is at {queues[0].parent}; legal is the root, or below a tbf at the root")
+    queue = MAKES[queues[0].kind](queues[0].options) if queues else {"limit": shapers[0].options.get("limit", LEN_MAX)}
+    return {
+        "port": port(shapers[0] if shapers else None, line_rate),
+        "queue": [{"name": name, "default": True} | queue],
+    }
+
+
+def toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml_value(each)}" for key, each in value.items()) + " }"
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def toml(made: Options) -> str:
+    """The file's text."""
+    lines = ["[port]", *(f"{key} = {toml_value(value)}" for key, value in made["port"].items())]
+    for queue in made["queue"]:
+        lines += ["", "[[queue]]", *(f"{key} = {toml_value(value)}" for key, value in queue.items())]
+    return "\n".join(lines) + "\n"
