@@ -175,6 +175,17 @@ def test_queues_that_a_build_lacks_are_refused_before_anything_is_written():
     assert RUN.vm_lane_write_queue(byref(lane), 3, byref(some_words(victim=1))) == 0 and [*held.committed] == [3]
 
 
+def test_a_build_that_sends_every_packet_refuses_codel():
+    held = Lane(codel=0)
+    _, lane = Card(held).open(RUN)
+    words, before = some_words(), dict(held.words)
+    words.codel.on = 1
+    assert lane.has.codel == 0 and RUN.vm_lane_write_queue(byref(lane), 2, byref(words)) == C.VM_ERROR_CODEL
+    assert held.words == before and not held.committed
+    words.codel.on = 0
+    assert RUN.vm_lane_write_queue(byref(lane), 2, byref(words)) == 0
+
+
 def test_a_build_without_a_pool():
     """Minor version 2 of the registers: neither a pool nor alpha is written; all else is."""
     held = Lane(version=0x10002)

@@ -46,7 +46,21 @@ def random_queue(rng, name):
     if rng.random() < 0.5:
         queue |= {"victim": "nearest", "victim_by_colour": rng.random() < 0.5, "remark": {"red": rng.randint(0, 63)}}
         queue |= {"distance": {"share": True, "infer": False}, "ttl_option": "remove"}
-    return queue
+    return queue | random_departure(rng, queue)
+
+
+def random_departure(rng, queue):
+    """CoDel, a ce_threshold, both or none; the curves of a queue with CoDel become tail."""
+    time = lambda: f"{int(10 ** rng.uniform(3.02, 10.77))}ns"
+    found = {}
+    if rng.random() < 0.3:
+        found |= {"aqm": "codel", "mtu": rng.randint(64, 16384)}
+        found |= {name: time() for name in ("target", "interval") if rng.random() < 0.7}
+        found |= dict.fromkeys(COLOURS, {"curve": "tail"})
+    if rng.random() < 0.3:
+        mask = rng.choice([0, 3, rng.randint(0, 255)])
+        found |= {"ce_threshold": time(), "ce_mask": mask, "ce_selector": mask & rng.randint(0, 255)}
+    return found
 
 
 def random_marker(rng, queue):
