@@ -1,5 +1,7 @@
 """CoDel and ce_threshold in whole lanes: both engines decide the same about every packet that leaves."""
 
+import csv
+import io
 import math
 import random
 import struct
@@ -131,3 +133,49 @@ def test_drops_of_an_overload_come_as_rfc_8289_has_them(tmp_path):
             f"gap {count}: {gap} ns, {exact:.0f}"
         )
     print(f"{len(drops)} drops, gaps {gaps[:6]} ...")
+
+
+STEP = """
+[port]
+rate = "10Mbit"
+
+[[queue]]
+name         = "all"
+default      = true
+dscp         = ["default"]
+limit        = "60KB"
+ce_threshold = "5ms"
+"""
+TICK_NS, VERDICT_NS = 1024, 12  # of CoDel's clock; from the look at a packet to its departure
+
+
+def test_ce_threshold_marks_exactly_the_packets_that_waited_longer(tmp_path):
+    """Every packet, from the times of the trace and of the capture that comes out: no CE up to the threshold, CE above it, and never without ECT."""
+    rng, now, frames = random.Random(7), 0, []
+    for _ in range(1500):
+        size = rng.choice((60, 500, 1500))
+        now += rng.choice((0, 400_000, 900_000))
+        frames.append((now, frame(size, ecn=rng.randrange(4)), size))
+    file, out, trace = (tmp_path / name for name in ("config.toml", "out.pcapng", "trace.csv"))
+    file.write_text(STEP)
+    more = ("--config", file, "--out", out, "--trace", trace)
+    stats = run(tmp_path, pcap(tmp_path / "in.pcap", frames), *more)
+    rows = [row for row in csv.DictReader(io.StringIO(trace.read_text())) if row["verdict"] == "0"]
+    with RawPcapNgReader(str(out)) as packets:
+        left = [
+            (
+                ((about.tshigh << 32) + about.tslow) * 10**9 // int(about.tsresol) - stats["capture_start_ns"],
+                data[15] & 3,
+            )
+            for data, about in packets
+        ]
+    threshold, marked = 5 * MS // TICK_NS, 0
+    for row, (at, ecn) in zip(rows, left, strict=True):
+        taken = (at + stats["lane_start_ns"] - VERDICT_NS) // TICK_NS
+        waited, came = taken - int(row["time"]) // TICK_NS, int(row["ecn"])
+        assert ecn == (3 if came and waited > threshold else came), (
+            f"{row['time']}: waited {waited}, ECN {came} to {ecn}"
+        )
+        marked += came != 0 and waited > threshold
+    assert marked == total(stats, "departure_marked") and 300 < marked < len(left) - 300
+    assert total(stats, "tail") > 50 and total(stats, "departure_dropped") == 0
