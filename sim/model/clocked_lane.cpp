@@ -288,8 +288,8 @@ void ClockedLane::clock(u64 now) {
   const std::optional<Judging>& judged = judging_[timing::Judging - 1];
   const bool drops = judged && judged->judged.verdict == HeadVerdict::Drop;
   const bool late = drops && judged->judged.again, settling = discards_.settling(late);
-  ClockedScheduler::Egress egress{aheadCells_ < timing::AheadCells};
-  if (shape_.codel) egress = {discards_.room(aheadCells_, settling, scheduler_.shapedPort()), settling};
+  ClockedScheduler::Egress egress{aheadCells_ < timing::AheadCells, false, {}};
+  if (shape_.codel) egress = {discards_.room(aheadCells_, settling, scheduler_.shapedPort()), settling, {}};
   if (drops) egress.dropped = {judged->leaving.packet.queue, judged->leaving.packet.lenBytes};
 
   // The changes below are visible in the next cycle.

@@ -15,10 +15,18 @@ static const char *const colours[VM_COLOURS] = { "green", "yellow", "red" };
 
 /* The names of docs/registers.md, "window.colour". */
 static const char *const events[VM_EVENTS] = {
-	[VM_ARRIVED] = "arrived", [VM_ENQUEUED] = "enqueued",	[VM_EARLY] = "early",
-	[VM_FORCED] = "forced",	  [VM_TAIL_DROPPED] = "tail",	[VM_NOBUF] = "nobuf",
-	[VM_BAD] = "bad",	  [VM_CE_CHOSEN] = "ce_chosen", [VM_CE_WRITTEN] = "ce_written",
-	[VM_SENT] = "sent",	  [VM_POLICED] = "policed",	[VM_EVICTED] = "evicted",
+	[VM_ARRIVED] = "arrived",
+	[VM_ENQUEUED] = "enqueued",
+	[VM_EARLY] = "early",
+	[VM_FORCED] = "forced",
+	[VM_TAIL_DROPPED] = "tail",
+	[VM_NOBUF] = "nobuf",
+	[VM_BAD] = "bad",
+	[VM_CE_CHOSEN] = "ce_chosen",
+	[VM_CE_WRITTEN] = "ce_written",
+	[VM_SENT] = "sent",
+	[VM_POLICED] = "policed",
+	[VM_EVICTED] = "evicted",
 	[VM_FLUSHED] = "flushed",
 	[VM_DEPARTURE_DROPPED] = "departure_dropped",
 	[VM_DEPARTURE_MARKED] = "departure_marked",

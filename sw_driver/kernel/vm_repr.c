@@ -151,8 +151,7 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
  */
 static void roll_back(struct vm_repr *repr, u32 queue, int error)
 {
-	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS || error == VM_ERROR_POOL ||
-	    error == VM_ERROR_CODEL)
+	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS || error == VM_ERROR_POOL || error == VM_ERROR_CODEL)
 		return;
 	if (write_queue(repr, queue, &repr->slots[queue].settings) || error == VM_ERROR_TIMEOUT)
 		repr->stale = true;

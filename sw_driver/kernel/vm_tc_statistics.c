@@ -57,9 +57,9 @@ static void add_backlog(struct reading *reading, bool apart, const struct vm_sta
 	for (c = 0; c < VM_COLOURS; c++) {
 		const struct vm_count *count = snapshot->count[c];
 
-		reading->backlog[c] += standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes,
-						count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes +
-							count[VM_DEPARTURE_DROPPED].bytes);
+		reading->backlog[c] +=
+			standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes,
+				 count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes + count[VM_DEPARTURE_DROPPED].bytes);
 		reading->qlen[c] += standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets,
 					     count[VM_EVICTED].packets + count[VM_FLUSHED].packets +
 						     count[VM_DEPARTURE_DROPPED].packets);

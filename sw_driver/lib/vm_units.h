@@ -31,7 +31,7 @@
 #define VM_FLOW_ALPHA_FRAC 3 /* alpha of the flow markers is in eighths */
 #define VM_FLOW_TICK_BITS 22 /* ages of flows are in ticks of 2^22 ns */
 #define VM_LEN_MAX 0x7FFFFFFu
-#define VM_CODEL_SHIFT 10 /* times of CoDel are in units of 1,024 ns, as in Linux */
+#define VM_CODEL_SHIFT 10	 /* times of CoDel are in units of 1,024 ns, as in Linux */
 #define VM_CODEL_TARGET 5000000u /* ns, where the settings have none */
 #define VM_CODEL_INTERVAL 100000000u
 #define VM_CODEL_NEVER 2147483647u /* a sojourn time that no packet has */

@@ -135,6 +135,8 @@ def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict |
     rate, share = 8 * 10**9 * frame // ns, queues if spread == "random" else 1
     average = {"weight": 1 / 512, "unit": "packet", "idle_packet": min(max(frame, 64), 9600)}
     each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384} | (more or {})
+    if shape.codel:  # every packet gets a verdict as it leaves
+        each["ce_threshold"] = "1024ns"
     asked = {
         "port": {"rate": rate},
         "queue": [

@@ -18,6 +18,7 @@ PORTS = {
     "nic25g": 25_000_000_000,
     "nic100g": 100_000_000_000,
     "nic100g-all": 100_000_000_000,
+    "nic100g-codel": 100_000_000_000,
     "card-2x10g": 10_000_000_000,
     "card-2x25g": 25_000_000_000,
 }
@@ -32,6 +33,7 @@ INTRODUCTION = """# The lane at line rate
 Made by `./vermilion bench --line-rate --publish`, the Verilated lane with a clock of 4 ns, every decision replayed in the model and agreed, every frame accounted for. Frames come on
 one input (of a `card-...` on all) as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
 594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker (those of a `card-...`: below); the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in.
+`nic100g-codel` has CoDel built in, and each packet gets a verdict by `ce_threshold` as it leaves.
 The clock is assumed: no lane was placed in a device, and its longest path is an estimate ([timing](timing.md)).
 
 The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, ECN, push-out in all queues, the pool with reserves and thresholds,
