@@ -293,7 +293,7 @@ def test_counters_and_occupancy_are_those_of_the_egress(said):
         shown = dict(part.split("=") for part in said.said(f"stats.{name}").split())
         assert int(shown["q0.green.sent.packets"]) == queue(last, number)[0]["sent"][0]
         assert ("input0.lost.packets" in shown) == (name == "zero")
-        assert len(shown) == QUEUES * (3 * 13 * 2 + 4) + 2 * SHAPE.inputs * (name == "zero")
+        assert len(shown) == QUEUES * (3 * 15 * 2 + 4) + 2 * SHAPE.inputs * (name == "zero")
     occupied = {}
     for name in ("zero", "one"):
         (port,) = json.loads(said.said(f"occupancy.{name}"))["occupancy"].values()

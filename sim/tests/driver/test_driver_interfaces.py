@@ -182,7 +182,7 @@ def test_netlink_and_ethtool_count_what_the_harness_counts(said):
         assert sum(reply["latency"]) == sum(harness[queue, c]["sent"][0] for c in range(3))
         for mark in ("backlog_bytes", "backlog_packets", "max_bytes", "max_packets"):
             assert int(shown[f"q{queue}.{mark}"]) == reply[mark.replace("_", "-")]
-    assert len(shown) == 16 * (3 * 13 * 2 + 4) + 2
+    assert len(shown) == 16 * (3 * 15 * 2 + 4) + 2
 
 
 @pytest.mark.guest

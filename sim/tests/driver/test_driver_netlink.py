@@ -62,11 +62,11 @@ def test_settings_come_back_as_they_were_set_and_stand_in_the_registers(said):
 @pytest.mark.guest
 def test_a_set_changes_what_it_names_and_nothing_else(said):
     changed = set()
-    for number, (path, value) in enumerate(said.fields):
+    for number, (path, value, base) in enumerate(said.fields):
         assert said.heard[f"base{number}"][:2] == (0, "-")
         assert said.heard[f"field{number}"][:2] == (0, "-"), path
         (reply,) = said.heard[f"after{number}"][2]
-        assert settings(reply) == merged(said.plain, nest(path, value)) != said.plain, path
+        assert settings(reply) == merged(base, nest(path, value)) != base, path
         changed.add(path)
     assert len(changed) == len(FIELDS)
 

@@ -3,7 +3,7 @@
 import ctypes
 import random
 
-from support.netlink_cases import CELLS, PLAIN, another, leaves, merged, nest, refusals
+from support.netlink_cases import CELLS, PLAIN, merged, nest, refusals, singles
 from support.netlink_guest import Talk, program, values
 from support.random_settings import random_file
 from vermilion.configuration import config
@@ -51,9 +51,9 @@ class Said:
             self.talk.say(f"get{number}", "queue-get", queue=number)
         # One setting after the other, each on top of those before it undone.
         self.plain = merged(defaults(), PLAIN)
-        self.fields = [(path, another(value, each)) for path, value, each in leaves("queue", self.plain)]
-        for number, (path, value) in enumerate(self.fields):
-            self.talk.say(f"base{number}", "queue-set", queue=13, defaults=True, **self.plain)
+        self.fields = singles(self.plain)
+        for number, (path, value, base) in enumerate(self.fields):
+            self.talk.say(f"base{number}", "queue-set", queue=13, defaults=True, **base)
             self.talk.say(f"field{number}", "queue-set", queue=13, **nest(path, value))
             self.talk.say(f"after{number}", "queue-get", queue=13)
         self.talk.say("before-refusals", "queue-get", queue=0)
