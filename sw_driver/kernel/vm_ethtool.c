@@ -13,7 +13,9 @@
 
 static const char *const colours[VM_COLOURS] = { "green", "yellow", "red" };
 
-/* The names of docs/registers.md, "window.colour". */
+/* The names of docs/registers.md, "window.colour", or shorter ones: at most 10 characters, as ethtool
+ * keeps 31 of "q1023.yellow.ce_written.packets".
+ */
 static const char *const events[VM_EVENTS] = {
 	[VM_ARRIVED] = "arrived",
 	[VM_ENQUEUED] = "enqueued",
@@ -28,8 +30,8 @@ static const char *const events[VM_EVENTS] = {
 	[VM_POLICED] = "policed",
 	[VM_EVICTED] = "evicted",
 	[VM_FLUSHED] = "flushed",
-	[VM_DEPARTURE_DROPPED] = "departure_dropped",
-	[VM_DEPARTURE_MARKED] = "departure_marked",
+	[VM_DEPARTURE_DROPPED] = "dep_drop",
+	[VM_DEPARTURE_MARKED] = "dep_mark",
 };
 
 static const char *const marks[] = { "backlog_bytes", "backlog_packets", "max_bytes", "max_packets" };

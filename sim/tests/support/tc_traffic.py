@@ -67,6 +67,8 @@ EVENTS = {
 }
 EVENTS |= {"bad": "bad", "ce_chosen": "marked", "ce_written": "ce_written", "sent": "sent", "policed": "policed"}
 EVENTS |= {
-    name: name for name in ("evicted", "departure_dropped", "departure_marked")
+    "evicted": "evicted",
+    "dep_drop": "departure_dropped",
+    "dep_mark": "departure_marked",
 }  # name in ethtool: name in the harness's JSON
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit"

@@ -116,7 +116,7 @@ def test_what_needs_the_sources_is_refused(installed, tmp_path):
     assert installed("area", "token") == (
         2,
         "",
-        sentence.format("area") + "apply, check, completion, ctl, curves, help, run, ttl-option\n",
+        sentence.format("area") + "apply, check, completion, ctl, curves, from-tc, help, run, ttl-option\n",
     )
     assert installed("run", "--engine", "rtl") == (2, "", sentence.format("--engine rtl") + "model\n")
     status, _, told = installed("run", "--preset", "card-2x25g")
