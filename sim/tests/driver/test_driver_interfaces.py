@@ -15,7 +15,7 @@ from support.frames import mixed
 from support.netlink_guest import Talk, program, registers, splats
 from support.netlink_session import Said
 from support.nightly import NIGHTLY
-from support.tc_traffic import COLOURS, EVENTS, RED
+from support.tc_traffic import COLOURS, EVENTS, NETLINK, RED
 from vermilion.generate import committed, driver_vectors
 from vermilion.hardware.driver_library import C, library
 
@@ -174,7 +174,7 @@ def test_netlink_and_ethtool_count_what_the_harness_counts(said):
         for event, name in EVENTS.items():
             word = f"q{queue}.{COLOURS[colour]}.{event}"
             assert (int(shown[word + ".packets"]), int(shown[word + ".bytes"])) == parts[name], word
-            count = replies[queue][COLOURS[colour]][(name if event.startswith("dep_") else event).replace("_", "-")]
+            count = replies[queue][COLOURS[colour]][NETLINK[event]]
             assert (count["packets"], count["bytes"]) == parts[name], word
         assert int(shown[f"q{queue}.{COLOURS[colour]}.flushed.packets"]) == 0
         assert replies[queue][COLOURS[colour]]["flushed"] == {"packets": 0, "bytes": 0}
@@ -189,7 +189,7 @@ def test_netlink_and_ethtool_count_what_the_harness_counts(said):
 def test_a_clear_sets_all_counters_to_nothing(said):
     assert said.heard["clear"][:2] == (0, "-")
     for reply in said.heard["cleared"][2]:
-        assert all(reply[colour][event.replace("_", "-")]["packets"] == 0 for colour in COLOURS for event in EVENTS)
+        assert all(reply[colour][event]["packets"] == 0 for colour in COLOURS for event in NETLINK.values())
         assert reply["max-bytes"] == reply["backlog-bytes"] == sum(reply["latency"]) == 0
 
 

@@ -71,4 +71,7 @@ EVENTS |= {
     "dep_drop": "departure_dropped",
     "dep_mark": "departure_marked",
 }  # name in ethtool: name in the harness's JSON
+NETLINK = {
+    event: (name if event.startswith("dep_") else event).replace("_", "-") for event, name in EVENTS.items()
+}  # name in ethtool: name of the attribute in netlink's replies
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn bandwidth 100mbit"
