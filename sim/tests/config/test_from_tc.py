@@ -52,6 +52,12 @@ def test_a_tbf_gives_the_port():
     assert from_tc.tables(["root tbf rate 1500bps burst 2k limit 9k"])["port"]["rate"] == "12kbit"
 
 
+def test_a_tbf_alone_gives_the_queues_limit():
+    """tc's own sum: the bytes that the rate sends in the latency, and the burst."""
+    assert queue("root tbf rate 8mbit burst 10kb limit 9k").limit.value == 9 * 1024
+    assert queue("root tbf rate 8mbit burst 10kb latency 70ms").limit.value == 70_000 + 10_240
+
+
 @pytest.mark.parametrize(
     "commands, says",
     [
@@ -69,6 +75,11 @@ def test_a_tbf_gives_the_port():
         (["root red limit 1M avpkt 1500 min 3k max 2k"], "tc red: has min 3072, max 2048, limit 1048576"),
         (["root red limit 1M avpkt 1000 min 90000 max 200000 burst 20"], "burst 20 is too small for min 90000"),
         (["root red limit 1M avpkt 1500 probability 2"], 'tc red: probability is "2"; legal is 0 to 1'),
+        (["root tbf rate 1mbit burst 2k"], "tc tbf: has both limit and latency, or neither"),
+        (["root tbf rate 1mbit burst 2k limit 9k latency 9ms"], "tc tbf: has both limit and latency, or neither"),
+        (["root tbf rate 1mbit limit 9k"], "tc tbf: has no rate or no burst; tc needs both"),
+        (["root red limit 1M avpkt 1500 burst " + "1" * 400], "legal are whole numbers from 0 to 4294967295"),
+        (["root bfifo limit " + "1" * 5000], "legal are bytes"),
         (["root tbf rate 1mbit burst 2k", "root codel"], "tc codel: is at root; legal is the root, or below a tbf"),
         (["root codel", "root red limit 1M avpkt 1500"], "has 2 qdiscs; legal is one, or a tbf"),
         (["parent 1: tbf rate 1mbit burst 2k"], "tc tbf: is below 1:; legal is the root"),

@@ -39,7 +39,7 @@ def refuse(kind: str, text: str) -> UserError:
 
 def number(kind: str, option: str, raw: str, scales: dict[str, int], legal: str) -> Fraction:
     """A number with a unit, in the units of `scales`."""
-    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([a-z]*)", raw.lower())
+    found = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})([a-z]*)", raw.lower())
     if not found or found[2] not in scales:
         raise refuse(kind, f'{option} is "{raw}"; legal {legal}')
     return Fraction(found[1]) * scales[found[2]]
@@ -60,8 +60,8 @@ def rate(kind: str, option: str, raw: str) -> int:
 
 
 def count(kind: str, option: str, raw: str) -> int:
-    if not raw.isdecimal():
-        raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers')
+    if not re.fullmatch("[0-9]{1,20}", raw) or int(raw) >= 2**32:
+        raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers from 0 to 4294967295')
     return int(raw)
 
 
@@ -218,11 +218,24 @@ def codel(given: Options) -> Options:
     return made
 
 
+def burst_of(options: Options) -> int:
+    """A tbf's burst, in bytes."""
+    return next((options[name] for name in ("burst", "buffer", "maxburst") if name in options), 0)
+
+
+def tbf(given: Options) -> Options:
+    """The queue of a tbf that has no qdisc below it. A latency is, as in `tc`, what the rate sends in that time, and the burst."""
+    if "limit" in given:
+        return {"limit": given["limit"]}
+    return {"limit": given["rate"] * given["latency"] // (8 * 10**9) + burst_of(given)}
+
+
 MAKES: dict[str, Callable[[Options], Options]] = {
     "codel": codel,
     "red": red,
     "pfifo": lambda given: {"limit_packets": f"{given.get('limit', 1000)}p"},
     "bfifo": lambda given: {"limit": given.get("limit", 1_500_000)},
+    "tbf": tbf,
 }
 
 
@@ -242,10 +255,11 @@ def port(shaper: Qdisc | None, given: int | None) -> Options:
     for name in ("peakrate", "mpu", "overhead"):
         if options.get(name):
             raise refuse("tbf", f"has {name}, which a lane cannot do; a lane counts the bytes of frames")
-    if "rate" not in options:
-        raise refuse("tbf", "has no rate")
-    burst = next((options[name] for name in ("burst", "buffer", "maxburst") if name in options), 0)
-    return {"rate": rate_of(options["rate"])} | ({"burst": burst} if burst else {})
+    if not options.get("rate") or not burst_of(options):
+        raise refuse("tbf", "has no rate or no burst; tc needs both")
+    if ("limit" in options) == ("latency" in options):
+        raise refuse("tbf", "has both limit and latency, or neither; tc needs one of them")
+    return {"rate": rate_of(options["rate"]), "burst": burst_of(options)}
 
 
 def tables(commands: Iterable[str], line_rate: int | None = None, name: str = "all") -> Options:
@@ -259,11 +273,9 @@ def tables(commands: Iterable[str], line_rate: int | None = None, name: str = "a
         raise refuse("tbf", f"is below {shapers[0].parent}; legal is the root")
     if queues and (queues[0].parent != "root") != bool(shapers):
         raise refuse(queues[0].kind, f"is at {queues[0].parent}; legal is the root, or below a tbf at the root")
-    queue = MAKES[queues[0].kind](queues[0].options) if queues else {"limit": shapers[0].options.get("limit", LEN_MAX)}
-    return {
-        "port": port(shapers[0] if shapers else None, line_rate),
-        "queue": [{"name": name, "default": True} | queue],
-    }
+    made = port(shapers[0] if shapers else None, line_rate)
+    last = (queues or shapers)[0]
+    return {"port": made, "queue": [{"name": name, "default": True} | MAKES[last.kind](last.options)]}
 
 
 def toml_value(value: Any) -> str:
