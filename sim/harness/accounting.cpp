@@ -82,26 +82,29 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   underWay_++;
 }
 
-void Accounting::lost(u32 input, u32 lenBytes, u64 clock) {
+std::shared_ptr<const Frame> Accounting::lost(u32 input, u32 lenBytes, u64 clock) {
   std::deque<Packet>& waiting = inputs_[input];
   const auto at =
       std::find_if(waiting.begin(), waiting.end(), [&](const Packet& p) { return p.inClock + LostCycles == clock; });
   if (at == waiting.end()) {
     error("input " + std::to_string(input) + " shows a lost frame in cycle " + std::to_string(clock) +
           ", but none ended " + std::to_string(LostCycles) + " cycles before");
-    return;
+    return nullptr;
   }
   if (lenBytes != at->lenBytes)
     error("frame " + std::to_string(at->frame->id) + ": lost with " + std::to_string(lenBytes) + " bytes of " +
           std::to_string(at->lenBytes));
   held_.remove(at->lenBytes, clock);
+  std::shared_ptr<const Frame> frame = std::move(at->frame);
   waiting.erase(at);
   lost_[input].frames++;
   lost_[input].bytes += lenBytes;
   underWay_--;
+  return frame;
 }
 
 Packet Accounting::decided(const RtlDecision& d, u64 clock) {
+  victim_.reset();
   if (d.input >= inputs_.size() || inputs_[d.input].empty()) {
     error("a verdict at " + std::to_string(d.seen.time) + " ns for input " + std::to_string(d.input) +
           ", which has no frame waiting for one");
@@ -155,6 +158,7 @@ void Accounting::pushOut(const Packet& arriving, const VictimOutcome& o) {
   if (o.victimMarked && victim->ce) wrong("was marked before");
   if (o.victimMarked && o.evicted) wrong("is marked and evicted");
   victim->ce = true;
+  victim_ = *victim;
   if (!o.evicted) return;
   lostTravelled_ = victim->travelled;
   held_.remove(victim->lenBytes, arriving.decidedClock);

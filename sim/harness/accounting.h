@@ -58,10 +58,13 @@ class Accounting {
   Accounting(const VmConfig& config, u32 inputs, Sent sent);
 
   void arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock);
-  void lost(u32 input, u32 lenBytes, u64 clock);
+  // Returns the frame; null if there is none.
+  std::shared_ptr<const Frame> lost(u32 input, u32 lenBytes, u64 clock);
   Packet decided(const RtlDecision& decision, u64 clock);
   // Whether the distance of the packet that the last decision dropped or pushed out is known.
   bool lostTravelled() const { return lostTravelled_; }
+  // The queued packet that the last decision evicted or marked; null if there is none.
+  const Packet* victim() const { return victim_ ? &*victim_ : nullptr; }
   // Returns the packet that departs; nothing if there is none.
   std::optional<Packet> departed(const Left& left, u64 now, u64 clock);
   void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock);
@@ -112,6 +115,7 @@ class Accounting {
   std::vector<Lost> lost_;
   std::vector<Way> ways_;
   bool lostTravelled_ = false;
+  std::optional<Packet> victim_;
   Held held_;
   u64 underWay_ = 0;
   Breaches breaches_;

@@ -39,7 +39,7 @@ void CaptureWriter::block(u32 type, const std::vector<u8>& body) {
   file_.write(out.data(), out.size());
 }
 
-void CaptureWriter::write(i64 timeNs, const std::vector<u8>& bytes, u32 wireLen) {
+void CaptureWriter::write(i64 timeNs, const std::vector<u8>& bytes, u32 wireLen, const std::string& comment) {
   const u64 time = static_cast<u64>(timeNs);
   std::vector<u8> body;
   put(body, 0, 4);  // interface
@@ -48,6 +48,14 @@ void CaptureWriter::write(i64 timeNs, const std::vector<u8>& bytes, u32 wireLen)
   put(body, bytes.size(), 4);
   put(body, wireLen, 4);
   body.insert(body.end(), bytes.begin(), bytes.end());
+  if (!comment.empty()) {
+    body.resize((body.size() + 3) / 4 * 4);
+    put(body, 1, 2);  // opt_comment
+    put(body, comment.size(), 2);
+    body.insert(body.end(), comment.begin(), comment.end());
+    body.resize((body.size() + 3) / 4 * 4);
+    put(body, 0, 4);  // end of options
+  }
   block(6, body);
 }
 

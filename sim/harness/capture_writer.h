@@ -14,7 +14,8 @@ namespace vermilion {
 class CaptureWriter {
  public:
   explicit CaptureWriter(const std::string& name);
-  void write(i64 timeNs, const std::vector<u8>& bytes, u32 wireLen);  // timeNs since 1970
+  // `timeNs`: since 1970. A comment has at most 65535 bytes; an empty one is not written.
+  void write(i64 timeNs, const std::vector<u8>& bytes, u32 wireLen, const std::string& comment = {});
   void keep() { file_.keep(); }
 
  private:

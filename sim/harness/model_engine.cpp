@@ -65,8 +65,9 @@ class ModelRun {
     lane_.clock(wrapped(now_));
     resting_ = waiting || lane_.busy() ? 0 : resting_ + 1;
     for (const ClockedLane::Lost& l : lane_.lost()) {
-      recorder_.results().lost(l.input, l.lenBytes);
-      finish(packet(l.id));
+      Packet& p = packet(l.id);
+      recorder_.lost(l.input, l.lenBytes, p.frame.get());
+      finish(p);
     }
     if (lane_.decided()) decided(*lane_.decided());
     if (lane_.departed()) departed(*lane_.departed());
@@ -102,6 +103,7 @@ class ModelRun {
     p.verdict = made.decision.verdict;
     p.decided = made.seen.time;
     p.ce = p.verdict == VM_MARK;
+    recorder_.explain(p, d, o.evicted || o.victimMarked ? &packet(made.victim) : nullptr);
     if (o.victimMarked) packet(made.victim).ce = true;
     if (o.evicted) packet(made.victim).frame = nullptr;
     if (!admits(p.verdict)) p.frame = nullptr;
@@ -111,7 +113,7 @@ class ModelRun {
   void departed(const ClockedLane::Departed& gone) {
     Packet& p = packet(gone.id);
     p.left = unwrapped(gone.time, now_);
-    recorder_.results().judged(p, gone.verdict);
+    recorder_.judged(p, gone.verdict);
     if (gone.verdict == HeadVerdict::Mark) p.ce = true;
     if (gone.verdict == HeadVerdict::Drop) finish(p);
   }

@@ -13,8 +13,8 @@ const char* usage() {
          "FACTOR]\n"
          "              [--front FILE]   DSCPs by rules or by flow (front.h)\n"
          "              [--split PAYLOAD_BYTES]   long TCP frames as segments; 0: as fit 1500 bytes of IP\n"
-         "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--vcd FILE | --fst FILE] "
-         "[--stalls]\n"
+         "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--why WHY.pcapng] "
+         "[--vcd FILE | --fst FILE] [--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
          "              [--hold EGRESSES]   for tests: paused until all others rest; a bit for each\n"
          "              [--power-up SEED] [--collisions SEED]   for tests: what the RTL leaves undefined is random "
@@ -58,7 +58,7 @@ constexpr Entry<std::string Options::*> Texts[] = {
     {"--config", &Options::config}, {"--front", &Options::front},
     {"--out", &Options::out},       {"--trace", &Options::trace},
     {"--vcd", &Options::waves},     {"--stats-json", &Options::statsJson},
-    {"--fst", &Options::waves},
+    {"--fst", &Options::waves},     {"--why", &Options::why},
 };
 
 // Options with a checked value. Each check receives the option's name and its value.

@@ -10,7 +10,7 @@
 namespace vermilion {
 
 struct Options {
-  std::string in, config, front, out, statsJson, trace, waves;
+  std::string in, config, front, out, statsJson, trace, why, waves;
   bool model = false;          // --engine model
   std::optional<double> rate;  // bits/s of frame bytes, back to back; absent: the capture's times
   double speed = 1;            // times as fast as the capture

@@ -11,6 +11,7 @@ Recorder::Recorder(const Options& options, const LoadedConfig& loaded, FrameSour
     : source_(source), results_(loaded.config, loaded.names), time_(StartNs) {
   if (!options.out.empty()) out_.emplace(options.out);
   if (!options.trace.empty()) trace_.emplace(options.trace, loaded.config);
+  if (!options.why.empty()) why_.emplace(options.why);
 }
 
 void Recorder::decided(const RtlDecision& d, const Headers& headers, bool travelled) {
@@ -24,9 +25,21 @@ void Recorder::decided(const RtlDecision& d, const Headers& headers, bool travel
 
 void Recorder::sent(const Packet& p, bool ceWritten, const std::vector<u8>& bytes) {
   results_.sent(p, ceWritten);
-  if (out_)
-    out_->write(source_.startNs() + static_cast<i64>(p.left - StartNs), bytes,
-                std::max(p.frame->wireLen, static_cast<u32>(bytes.size())));
+  if (out_) out_->write(captured(p.left), bytes, std::max(p.frame->wireLen, static_cast<u32>(bytes.size())));
+}
+
+void Recorder::explain(const Packet& p, const RtlDecision& d, const Packet* victim) {
+  if (why_) why_->decided(captured(time_), p, d, victim);
+}
+
+void Recorder::judged(const Packet& p, HeadVerdict verdict) {
+  results_.judged(p, verdict);
+  if (why_) why_->departed(captured(p.left), p, verdict);
+}
+
+void Recorder::lost(u32 input, u32 lenBytes, const Frame* frame) {
+  results_.lost(input, lenBytes);
+  if (why_ && frame != nullptr) why_->lost(captured(frame->time), input, *frame);
 }
 
 void Recorder::progress(bool last) {
@@ -40,6 +53,7 @@ void Recorder::progress(bool last) {
 void Recorder::keep() {
   if (out_) out_->keep();
   if (trace_) trace_->keep();
+  if (why_) why_->keep();
 }
 
 }  // namespace vermilion

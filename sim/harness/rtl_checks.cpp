@@ -29,8 +29,8 @@ void RtlChecks::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 clock
 }
 
 void RtlChecks::lost(u32 input, u32 lenBytes, u64 clock) {
-  accounting_.lost(input, lenBytes, clock);
-  recorder_.results().lost(input, lenBytes);
+  const std::shared_ptr<const Frame> frame = accounting_.lost(input, lenBytes, clock);
+  recorder_.lost(input, lenBytes, frame.get());
 }
 
 void RtlChecks::decided(const RtlDecision& made, u64 clock) {
@@ -39,6 +39,7 @@ void RtlChecks::decided(const RtlDecision& made, u64 clock) {
   d.mark.flow_events = replay_.check(d, p.headers, clock);
   recorder_.decided(d, p.headers, accounting_.lostTravelled());
   if (d.refresh) return;
+  if (p.frame) recorder_.explain(p, d, accounting_.victim());
   timing_.decided(now_, p.frame ? std::optional(clock - p.inClock) : std::nullopt);
 }
 
@@ -48,7 +49,7 @@ void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   if (!BuildCodel || !packet) return;
   const HeadVerdict verdict = left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass;
   replay_.judged(clock, left.queue, left.lenBytes, left.arrival, packet->headers, verdict);
-  recorder_.results().judged(*packet, verdict);
+  recorder_.judged(*packet, verdict);
 }
 
 void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {

@@ -10,26 +10,33 @@
 #include "frame_source.h"
 #include "results.h"
 #include "trace_writer.h"
+#include "why_writer.h"
 
 namespace vermilion {
 
-// Records the results of both engines: counters, trace, output capture, progress lines.
+// Records the results of both engines: counters, trace, captures of what came out and of what did not, progress lines.
 class Recorder {
  public:
   Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source);
   // `headers` are the packet's, from the model's parser. `travelled`: the lost packet, if any, has a known
   // distance.
   void decided(const RtlDecision& decision, const Headers& headers, bool travelled);
+  // `packet`: the one of the last decision; `victim`: the queued packet that it evicted or marked, or null.
+  void explain(const Packet& packet, const RtlDecision& decision, const Packet* victim);
+  void judged(const Packet& packet, HeadVerdict verdict);
+  void lost(u32 input, u32 lenBytes, const Frame* frame);  // null: unknown, a defect
   void sent(const Packet& packet, bool ceWritten, const std::vector<u8>& bytes);
   void progress(bool last = false);
   void keep();
   Results& results() { return results_; }
 
  private:
+  i64 captured(u64 laneTime) const { return source_.startNs() + static_cast<i64>(laneTime - StartNs); }
   FrameSource& source_;
   Results results_;
   std::optional<CaptureWriter> out_;
   std::optional<TraceWriter> trace_;
+  std::optional<WhyWriter> why_;
   u64 shown_ = 0;
   u64 time_;  // of the last decision or refresh, 64 bits
 };

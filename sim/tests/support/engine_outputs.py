@@ -15,9 +15,10 @@ CHECKS = ("victims", "accounting", "counters", "stream")  # and replay
 
 @dataclass
 class Outputs:
-    """`capture` in bytes, `stats` whole."""
+    """`capture` and `why`, of the dropped and marked packets, in bytes, `stats` whole."""
 
     capture: bytes
+    why: bytes
     stats: dict
 
     def of_the_rtl(self) -> dict:
@@ -41,14 +42,15 @@ def write_words(path: Path, asked, changes: dict | None = None) -> Path:
 
 def run(program: Path, folder: Path, words: Path, capture: Path, *options) -> Outputs:
     """A run that must succeed."""
-    out, stats = folder / "out.pcapng", folder / "stats.json"
-    command = [program, "--in", capture, "--config-words", words, "--out", out, "--stats-json", stats, *options]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    out, why, stats = folder / "out.pcapng", folder / "why.pcapng", folder / "stats.json"
+    command = [program, "--in", capture, "--config-words", words, "--out", out, "--why", why, "--stats-json", stats]
+    done = subprocess.run([str(word) for word in [*command, *options]], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    return Outputs(out.read_bytes(), json.loads(stats.read_text()))
+    return Outputs(out.read_bytes(), why.read_bytes(), json.loads(stats.read_text()))
 
 
 def same(one: Outputs, other: Outputs):
-    """The engines' outputs are equal: capture to the byte, all statistics that both have."""
+    """The engines' outputs are equal: captures to the byte, all statistics that both have."""
     alike(one.stats, other.stats)
     assert one.capture == other.capture, f"the captures differ: {len(one.capture)} and {len(other.capture)} bytes"
+    assert one.why == other.why, "the captures of dropped and marked packets differ"

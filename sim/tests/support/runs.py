@@ -76,14 +76,15 @@ def same(tmp_path, capture, *arguments, traced=False):
     """Both engines, which agree; returns the RTL's figures and, where asked, the trace."""
     got = {}
     for engine in ("rtl", "model"):
-        out, trace = tmp_path / f"{engine}.pcapng", tmp_path / f"{engine}.csv"
-        more = ["--trace", trace] if traced else []
+        out, why, trace = (tmp_path / f"{engine}{end}" for end in (".pcapng", "-why.pcapng", ".csv"))
+        more = ["--why", why] + (["--trace", trace] if traced else [])
         stats = run(tmp_path, capture, "--engine", engine, "--out", out, *more, *arguments)
-        got[engine] = (out.read_bytes(), trace.read_text() if traced else "", stats)
-    (rtl, rtl_trace, stats), (model, model_trace, modelled) = got["rtl"], got["model"]
+        got[engine] = (out.read_bytes(), trace.read_text() if traced else "", why.read_bytes(), stats)
+    (rtl, rtl_trace, rtl_why, stats), (model, model_trace, model_why, modelled) = got["rtl"], got["model"]
     check(stats)
     alike(stats, modelled)
     assert model == rtl, f"the captures differ, {len(model)} and {len(rtl)} bytes"
+    assert model_why == rtl_why, "the captures of dropped and marked packets differ"
     for number, (one, other) in enumerate(zip(rtl_trace.splitlines(), model_trace.splitlines(), strict=True), 1):
         assert one == other, f"line {number} of the traces"
     assert rtl_trace == model_trace

@@ -55,6 +55,7 @@ class Asked:
     out: str | None
     json_file: str | None
     trace: str | None
+    why: str | None
     report: str | None
     no_report: bool
     vcd: str | None
@@ -161,6 +162,7 @@ class Files:
         places = {
             "--out": asked.out,
             "--trace": str(work / "last-trace") if asked.trace is None and asked.page else asked.trace,
+            "--why": asked.why,
             "--vcd": asked.vcd,
             "--fst": asked.fst,
         }
@@ -209,6 +211,11 @@ class Files:
 )
 @click.option(
     "--trace", metavar="TRACE.csv", help="Every decision with all that it saw, as CSV; sim/harness/trace_writer.h."
+)
+@click.option(
+    "--why",
+    metavar="WHY.pcapng",
+    help="The packets that were dropped or marked, as a capture. Each has its reason as a comment; sim/harness/why_writer.h.",
 )
 @click.option("--report", metavar="REPORT.html", help="One page with the plots; default .vermilion/report.html.")
 @click.option("--no-report", is_flag=True, help="Writes no report, which saves some seconds.")

@@ -3,7 +3,7 @@
 The program, `vermilion-sim` (sources in `sim/harness`), is called as
 
     vermilion-sim --in CAPTURE --config-words FILE --engine rtl|model [--rate BITS_PER_SECOND | --speed FACTOR]
-                  --stats-json FILE [--out FILE] [--trace FILE] [--vcd FILE | --fst FILE]
+                  --stats-json FILE [--out FILE] [--trace FILE] [--why FILE] [--vcd FILE | --fst FILE]
 
 `--config-words` is the record of `docs/hardware-configuration.md`. On standard output it prints lines:
 `progress DONE TOTAL` (bytes of the capture), `warning TEXT`, `error TEXT`. Status 0: done; 2: the user's input is at fault (`error`
