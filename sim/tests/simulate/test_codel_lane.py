@@ -45,7 +45,9 @@ name         = "rest"
 default      = true
 dscp         = ["default"]
 limit        = "60KB"
-aqm          = "codel"
+ecn          = true
+average      = { weight = 0.25 }
+green        = { curve = "red", min = "5KB", max = "30KB", p = 0.1 }
 ce_threshold = "2ms"
 ce_mask      = 3
 ce_selector  = 1
