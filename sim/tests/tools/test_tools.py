@@ -254,20 +254,6 @@ def test_smaller_and_other_builds_are_refused_before_the_first_write(monkeypatch
     small.lane.words[registers.at("flows")] = 0
     status, said = small.ctl("apply", MARKERS)
     assert status == 2 and "is 3cpm, by flow; this build keeps no flows" in said and small.bus.writes == []
-    other = Bench(monkeypatch, codel=0)
-    status, said = other.ctl("apply", codel())
-    assert status == 2 and 'queue "a" has aqm = "codel"; this build marks and drops packets only as they arrive' in said
-    assert other.ctl("apply", CONFIG)[0] == 0
-    status, said = other.ctl("set", "ef", "ce_threshold=1ms")
-    assert status == 2 and "aqm or ce_threshold is to mark or drop packets as they leave; this build cannot" in said
-    assert other.bus.writes == []
-
-
-def codel():
-    path = build.BUILD / "codel.toml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text('port.rate = "1Gbit"\n[[queue]]\nname = "a"\ndefault = true\naqm = "codel"\n')
-    return path
 
 
 def nearest(_monkeypatch):

@@ -43,6 +43,14 @@ def curve(made, colour: str) -> str:
     return text if marks["curve"] == "tail" else text + "; marks {curve} {min} to {max}, {p}".format(**marks)
 
 
+def judged(made) -> str:
+    """What marks or drops packets as they leave; empty where all are sent."""
+    time = lambda value, without: units.time_text(value) if value else without
+    codel = f"codel, {time(made.target, '5ms')}, {time(made.interval, '100ms')}" if made.aqm else ""
+    above = f"CE above {time(made.ce_threshold, '')}" if made.ce_threshold else ""
+    return "; ".join(text for text in (codel, above) if text)
+
+
 def print_overview(screen, session, held):
     has = session.has()
     build = table("Build", list(has), [])
@@ -52,9 +60,9 @@ def print_overview(screen, session, held):
         screen.print("The egress is paused: `vermilionctl resume` lets it send again.")
     if held is None:
         return
-    queues = table(
-        "Queues", ["number", "name", "DSCPs", "average", *settings.COLOURS, "limit", "service", "marker"], []
-    )
+    names = ["number", "name", "DSCPs", "average", *settings.COLOURS, "limit", "service", "marker"]
+    judges = any(judged(made) for _, made in held.queues.values())
+    queues = table("Queues", names + ["at departure"] * judges, [])
     for number, (name, made) in sorted(held.queues.items()):
         codes = [registers.class_name(code) for code, (owner, _) in enumerate(held.classes) if owner == number]
         codes = ", ".join(codes) if len(codes) <= 12 else f"{len(codes)} classes"
@@ -75,6 +83,7 @@ def print_overview(screen, session, held):
             " and ".join(limit) or "none",
             service,
             marker.replace("none", ""),
+            *[judged(made)] * judges,
         )
     screen.print(queues)
     burst = f", burst {held.port.burst} B" if held.port.burst else ""
