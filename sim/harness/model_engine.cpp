@@ -113,7 +113,7 @@ class ModelRun {
   void departed(const ClockedLane::Departed& gone) {
     Packet& p = packet(gone.id);
     p.left = unwrapped(gone.time, now_);
-    recorder_.judged(p, gone.verdict);
+    recorder_.judged(p, ofMarked(gone.verdict, p.ce));
     if (gone.verdict == HeadVerdict::Mark) p.ce = true;
     if (gone.verdict == HeadVerdict::Drop) finish(p);
   }

@@ -83,15 +83,16 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
 }
 
 // A request sees what came in earlier cycles. Its verdict is shown timing::Judging cycles later.
-void Replay::judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, HeadVerdict verdict) {
+void Replay::judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, bool marked,
+                    HeadVerdict verdict) {
   const u64 request = clock - timing::Judging;
   for (; !came_.empty() && came_.front().clock < request; came_.pop_front())
     queuedBytes_[came_.front().queue] += came_.front().bytes;
   queuedBytes_[queue] -= lenBytes;
   const bool isIp = headers.is_ip4 || headers.is_ip6;
   const u32 dsField = headers.dscp << 2 | headers.ecn;
-  const HeadVerdict model =
-      verdicts_.judge(request, timeAt(request), queue, arrival, dsField, isIp, queuedBytes_[queue]).verdict;
+  const HeadVerdict model = ofMarked(
+      verdicts_.judge(request, timeAt(request), queue, arrival, dsField, isIp, queuedBytes_[queue]).verdict, marked);
   departures_++;
   if (model == verdict) {
     departuresAgreed_++;

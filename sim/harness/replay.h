@@ -69,7 +69,9 @@ class Replay {
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
 
   // Compares the verdict on a packet that departs; in builds with codel, for each of them. `arrival` as the lane has it.
-  void judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, HeadVerdict verdict);
+  // `marked`: on arrival.
+  void judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, bool marked,
+              HeadVerdict verdict);
   u64 departures() const { return departures_; }
   u64 departuresAgreed() const { return departuresAgreed_; }
 

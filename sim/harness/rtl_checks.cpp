@@ -48,7 +48,7 @@ void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   const std::optional<Packet> packet = accounting_.departed(left, now, clock);
   if (!BuildCodel || !packet) return;
   const HeadVerdict verdict = left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass;
-  replay_.judged(clock, left.queue, left.lenBytes, left.arrival, packet->headers, verdict);
+  replay_.judged(clock, left.queue, left.lenBytes, left.arrival, packet->headers, packet->ce, verdict);
   recorder_.judged(*packet, verdict);
 }
 

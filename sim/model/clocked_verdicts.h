@@ -21,6 +21,11 @@ struct Judged {
   bool again = false;
 };
 
+// A packet that was marked on arrival is not marked again.
+inline HeadVerdict ofMarked(HeadVerdict verdict, bool marked) {
+  return verdict == HeadVerdict::Mark && marked ? HeadVerdict::Pass : verdict;
+}
+
 // The CoDel of all queues: settings, state, and which queues are settled.
 class QueueVerdicts {
  public:

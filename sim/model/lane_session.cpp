@@ -63,7 +63,7 @@ void LaneSession::departed(Inside& frame) {
   }
   count.sent_packets++;
   count.sent_bytes += r.len_bytes;
-  if (lane_.departed()->verdict != HeadVerdict::Mark) return;
+  if (ofMarked(lane_.departed()->verdict, frame.mark) != HeadVerdict::Mark) return;
   count.departure_marked_packets++;
   count.departure_marked_bytes += r.len_bytes;
   frame.mark = true;

@@ -16,9 +16,9 @@
  *
  * Ownership (vm_owner): each queue, the class table and the port's shaper has one owner, tc or
  * netlink: the first to program it. The other gets -EBUSY and a sentence until the owner releases
- * it. In a queue this covers only the settings that tc can express: curves, limits, ECN, kind and
- * unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All other settings, such as
- * the average's weight, belong to netlink in every queue. They stay when tc changes or releases it.
+ * it. In a queue this covers the AQM and the settings that tc can express: curves, limits, ECN, kind
+ * and unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All other settings, such
+ * as the average's weight, belong to netlink in every queue. They stay when tc changes or releases it.
  */
 #ifndef VM_CORE_H
 #define VM_CORE_H

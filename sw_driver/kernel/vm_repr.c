@@ -99,14 +99,15 @@ bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
 		for (which = VM_DROPS; which <= VM_MARKS; which++)
 			if (!same_curve(&a->curve[c][which], &b->curve[c][which]))
 				return false;
-	return a->average.kind == b->average.kind && a->average.unit == b->average.unit && a->ecn == b->ecn &&
-	       a->limit == b->limit && a->limit_packets == b->limit_packets && a->strict == b->strict &&
+	return a->aqm == b->aqm && a->average.kind == b->average.kind && a->average.unit == b->average.unit &&
+	       a->ecn == b->ecn && a->limit == b->limit && a->limit_packets == b->limit_packets && a->strict == b->strict &&
 	       a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate && a->burst == b->burst;
 }
 
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
 {
 	memcpy(to->curve, from->curve, sizeof(to->curve));
+	to->aqm = from->aqm;
 	to->average.kind = from->average.kind;
 	to->average.unit = from->average.unit;
 	to->ecn = from->ecn;
@@ -251,15 +252,15 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 	if (error)
 		return error;
 	slot = &repr->slots[queue];
+	error = new_owner(slot, queue, settings, by, &owner, why); /* first: tc's tree may not fit into netlink's queue */
+	if (error)
+		return refuse(repr, error);
 	port = vm_repr_port_locked(repr);
 	if (!vm_queue_check(settings, &port, &fault)) {
 		if (why)
 			vm_refusal_text(&fault, why->text, sizeof(why->text));
 		return refuse(repr, -EINVAL);
 	}
-	error = new_owner(slot, queue, settings, by, &owner, why);
-	if (error)
-		return refuse(repr, error);
 	return vm_repr_end(repr, replace_queue(repr, queue, settings, owner), why);
 }
 

@@ -2,7 +2,7 @@
 // arrival to the end of sending.
 //
 // The hash covers all lanes, in the order of calls: every verdict with its queue, colour and average, and every
-// departure with its time and its DSCP and ECN bits. Runs with the same hash have made the same decisions, packet by
+// departure with its time and its DSCP and ECN bits, or its drop. Runs with the same hash have made the same decisions, packet by
 // packet.
 //
 //   h = (h xor word) * 0x100000001b3, from 0xcbf29ce484222325 on: FNV-1a over words of 64 bits
@@ -71,7 +71,7 @@ inline const VmEngineCalls& hashed(const VmEngineCalls& served) {
   outer.dropped = [](VmEngine* engine, std::uint64_t* id) {
     if (inner->dropped(engine, id) != 1) return 0;
     fates.lanes[engine].inside.erase(*id);
-    fates.words({~*id});
+    fates.words({~*id, 1});
     return 1;
   };
   return outer;

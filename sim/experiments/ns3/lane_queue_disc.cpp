@@ -125,7 +125,7 @@ void LaneQueueDisc::sample(const VmFate& fate) {
 void LaneQueueDisc::lose(std::uint64_t id, std::uint64_t LaneCounts::*as) {
   const auto packet = inside_.find(id);
   (counts(packet->second).*as)++;
-  lostDistance_[packet->second.distance]++;
+  if (as == &LaneCounts::evicted) lostDistance_[packet->second.distance]++;
   heldBytes_ -= packet->second.lenBytes;
   held_->drop(packet->second.place);
   inside_.erase(packet);

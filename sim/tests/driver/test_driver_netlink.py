@@ -23,6 +23,17 @@ def test_what_is_generated_from_the_specification_is_up_to_date():
     assert committed.stale(netlink_spec.files()) == []
 
 
+def test_a_number_that_moves_is_refused():
+    """Programs hold the numbers of the header that they were compiled with."""
+    spec = netlink_spec.load()
+    queue = netlink_spec.sets(spec)["queue"]
+    queue.append({"name": "later", "type": "u32"})
+    assert '"later"' in netlink_spec.numbers(spec)
+    queue.insert(5, queue.pop())
+    with pytest.raises(ValueError, match=f"attributes of queue: {queue[6]['name']} is no longer number 5"):
+        netlink_spec.numbers(spec)
+
+
 def test_every_setting_of_a_queue_and_a_marker_has_an_attribute():
     for of, struct in (("queue", C.Queue), ("curve", C.Curve), ("marker", C.Marker)):
         settings = [name for name in MESSAGES.sets[of] if name not in netlink_spec.NOT_SETTINGS]

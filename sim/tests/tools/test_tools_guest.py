@@ -14,7 +14,7 @@ from support.frames import mixed
 from support.netlink_guest import MESSAGES, program
 from support.netlink_guest import Talk as Messages
 from support.netlink_relay import Relay
-from support.tc_traffic import COLOURS, EVENTS, RED
+from support.tc_traffic import COLOURS, EVENTS, NETLINK, RED
 from support.tool_cards import ctl
 from vermilion.commands.card_commands import register_lines
 from vermilion.configuration import config_file, egresses
@@ -59,6 +59,7 @@ limit = "100KB"
 """
 CONFIGS = ("shapers", "markers", "default")  # the last one stays
 FRAMES = 600
+SHOWN = {event: name.replace("-", "_") for event, name in NETLINK.items()}  # name in ethtool: name in `stats --json`
 LANE = ("port_cost", "port_burst_low", "port_burst_high", "control", "ttl_option", "pool_size")
 SCRIPT = """
 LANE() { echo "lane.$1ADDRESSES"; }
@@ -280,7 +281,7 @@ def test_counters_are_those_of_the_harness(said):
     for queue in shown["queues"]:
         for number, colour in enumerate(COLOURS):
             for event, name in EVENTS.items():
-                count = queue["colours"][colour][event]
+                count = queue["colours"][colour][SHOWN[event]]
                 assert (count["packets"], count["bytes"]) == harness[queue["index"], number][name], (queue, event)
     assert sum(part["arrived"][0] for part in harness.values()) == FRAMES
     assert sum(part["tail"][0] + part["early"][0] + part["forced"][0] for part in harness.values()) > 20
@@ -292,7 +293,7 @@ def test_counters_are_those_of_the_harness(said):
         assert [at_rest(queue) for queue in look["queues"]] == [at_rest(queue) for queue in shown["queues"]]
     for queue in json.loads(done(said, "cleared"))["queues"]:
         assert all(
-            count == {"packets": 0, "bytes": 0} for c in COLOURS for count in map(queue["colours"][c].get, EVENTS)
+            count == {"packets": 0, "bytes": 0} for c in COLOURS for count in map(queue["colours"][c].get, SHOWN.values())
         )
 
 

@@ -75,12 +75,20 @@ def sets(profile: Profile) -> Iterator[str]:
     yield from (line for _, line in attributes(profile, "marker"))
 
 
+def queue(profile: Profile, later: bool) -> Iterator[str]:
+    """The lines of a queue's settings up to `marker`, or those that came later: their numbers follow those of `registers` and `owner`."""
+    lines = list(attributes(profile, "queue"))
+    first = 1 + next(i for i, (name, _) in enumerate(lines) if name == "marker")
+    yield from (line for _, line in (lines[first:] if later else lines[:first]))
+
+
 def part(name: str) -> str:
     """The text in place of the line "# settings: NAME" of family.yaml."""
     profile = load()
     lines = {
         "enums": lambda: enums(profile),
-        "queue": lambda: (line for _, line in attributes(profile, "queue")),
+        "queue": lambda: queue(profile, later=False),
+        "queue-later": lambda: queue(profile, later=True),
         "sets": lambda: sets(profile),
         "names": lambda: (f"            - {attribute_}" for attribute_, _ in attributes(profile, "queue")),
     }

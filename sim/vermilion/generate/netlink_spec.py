@@ -5,6 +5,7 @@ That becomes the numbers of attributes and commands for C programs, the module's
 Names in C are those that the kernel's own generator gives: VERMILION_A_QUEUE_WEIGHT, VERMILION_CMD_QUEUE_SET.
 """
 
+import json
 import re
 import sys
 
@@ -14,6 +15,7 @@ from . import committed, netlink_settings
 
 FAMILY = build.ROOT / "sw_driver" / "netlink" / "family.yaml"
 SOURCE = FAMILY.with_name("vermilion.yaml")
+NUMBERS = FAMILY.with_name("numbers.json")  # names in the order of their numbers, which programs were compiled with
 HEAD = "Generated from sw_driver/netlink/vermilion.yaml by sim/vermilion/generate/netlink_spec.py. Do not edit."
 SPDX = "SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0"
 # Sets of attributes that are settings: the struct that they fill.
@@ -37,7 +39,7 @@ def load() -> dict:
 def family() -> str:
     """The text of vermilion.yaml."""
     text = FAMILY.read_text().replace("# The source of vermilion.yaml:", "# Generated from family.yaml, do not edit:")
-    return re.sub(r"^# settings: (\w+)$", lambda found: netlink_settings.part(found[1]), text, flags=re.M)
+    return re.sub(r"^# settings: ([\w-]+)$", lambda found: netlink_settings.part(found[1]), text, flags=re.M)
 
 
 def sets(spec: dict) -> dict[str, list[dict]]:
@@ -189,8 +191,22 @@ def page(spec: dict) -> str:
     return "\n".join([*lines, ""])
 
 
+def numbers(spec: dict) -> str:
+    """The names of each set in the order of their numbers, as JSON. Raises ValueError if a name of NUMBERS would have another number."""
+    named = {f"attributes of {of}": [each["name"] for each in attributes] for of, attributes in sets(spec).items()}
+    named |= {f"enum {each['name']}": each["entries"] for each in spec["definitions"]}
+    named["commands"] = [each["name"] for each in spec["operations"]["list"]]
+    for of, held in (json.loads(NUMBERS.read_text()) if NUMBERS.is_file() else {}).items():
+        found = named.get(of, [])
+        for at, name in enumerate(held):
+            if found[at : at + 1] != [name]:
+                raise ValueError(f"netlink, {of}: {name} is no longer number {at} of its list; new names go to the end")
+    return json.dumps(named, indent=1) + "\n"
+
+
 GENERATED = {
     SOURCE: lambda _spec: family(),
+    NUMBERS: numbers,
     build.ROOT / "sw_driver" / "netlink" / "vermilion_netlink.h": header,
     build.ROOT / "sw_driver" / "kernel" / "vm_netlink_tables.c": tables,
     build.ROOT / "docs" / "netlink-attributes.md": page,

@@ -25,7 +25,7 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val queueEntry = new QueueEntry(p) // with `setCe` if the verdict is a mark
   val flushed = Bool()
-  val dropped, marked = Bool() // by the verdict; low without a packet
+  val dropped, marked = Bool() // by the verdict; low without a packet, and `marked` if `setCe` was set before
 }
 
 /** Judges each packet that a scheduler has chosen: it is sent, marked CE and sent, or dropped.
@@ -115,7 +115,7 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   io.judged.bits.queueEntry.setCe := last.queueEntry.setCe || codel.io.mark
   io.judged.bits.flushed := flushed
   io.judged.bits.dropped := codel.io.drop // never that of a flushed packet, which has no backlog
-  io.judged.bits.marked := codel.io.mark && !flushed
+  io.judged.bits.marked := codel.io.mark && !last.queueEntry.setCe && !flushed
   io.dueAgain := codel.io.dueAgain
   io.underWay := io.taken.valid || stages.orR
   io.busy := io.underWay || codel.io.busy
