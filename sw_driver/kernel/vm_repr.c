@@ -100,8 +100,9 @@ bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
 			if (!same_curve(&a->curve[c][which], &b->curve[c][which]))
 				return false;
 	return a->aqm == b->aqm && a->average.kind == b->average.kind && a->average.unit == b->average.unit &&
-	       a->ecn == b->ecn && a->limit == b->limit && a->limit_packets == b->limit_packets && a->strict == b->strict &&
-	       a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate && a->burst == b->burst;
+	       a->ecn == b->ecn && a->limit == b->limit && a->limit_packets == b->limit_packets &&
+	       a->strict == b->strict && a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate &&
+	       a->burst == b->burst;
 }
 
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
@@ -252,7 +253,8 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 	if (error)
 		return error;
 	slot = &repr->slots[queue];
-	error = new_owner(slot, queue, settings, by, &owner, why); /* first: tc's tree may not fit into netlink's queue */
+	error = new_owner(slot, queue, settings, by, &owner,
+			  why); /* first: tc's tree may not fit into netlink's queue */
 	if (error)
 		return refuse(repr, error);
 	port = vm_repr_port_locked(repr);

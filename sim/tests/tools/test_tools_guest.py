@@ -293,7 +293,9 @@ def test_counters_are_those_of_the_harness(said):
         assert [at_rest(queue) for queue in look["queues"]] == [at_rest(queue) for queue in shown["queues"]]
     for queue in json.loads(done(said, "cleared"))["queues"]:
         assert all(
-            count == {"packets": 0, "bytes": 0} for c in COLOURS for count in map(queue["colours"][c].get, SHOWN.values())
+            count == {"packets": 0, "bytes": 0}
+            for c in COLOURS
+            for count in map(queue["colours"][c].get, SHOWN.values())
         )
 
 
