@@ -186,14 +186,14 @@ def test_ce_threshold_marks_exactly_the_packets_that_waited_longer(tmp_path):
 def test_a_packet_that_is_marked_on_arrival_and_at_departure_is_counted_once(tmp_path):
     """The frames that come out with CE are the sum of both counters."""
     curve = 'ecn = true\naverage = { weight = 1 }\ngreen = { curve = "red", min = "3KB", max = "12KB", p = 0.9 }\n'
-    file, out = tmp_path / "config.toml", tmp_path / "out.pcapng"
+    file = tmp_path / "config.toml"
     file.write_text(STEP + curve)
     rng, now, frames = random.Random(9), 0, []
     for _ in range(800):
         now += rng.choice((0, 400_000, 1_400_000))
         frames.append((now, frame(1000, ecn=2), 1000))
-    stats, _ = same(tmp_path, pcap(tmp_path / "in.pcap", frames), "--config", file, "--out", out)
-    with RawPcapNgReader(str(out)) as packets:
+    stats, _ = same(tmp_path, pcap(tmp_path / "in.pcap", frames), "--config", file)
+    with RawPcapNgReader(str(tmp_path / "rtl.pcapng")) as packets:
         marked = sum(data[15] & 3 == 3 for data, _ in packets)
     assert marked == total(stats, "marked") + total(stats, "departure_marked")
     assert marked == total(stats, "ce_written") and min(total(stats, "marked"), total(stats, "departure_marked")) > 50
