@@ -110,7 +110,7 @@ void CommitWatch::decided(const RtlDecision& d, u64 clock) {
 }
 
 void CommitWatch::departed(const Left& left, u64 now, u64 clock) {
-  for (Story& story : stories_) story.replay.departed(clock, now, left.queue, left.colour, left.lenBytes);
+  for (Story& story : stories_) story.replay.departed(clock, now, left.queue, left.colour, left.lenBytes, left.arrival);
   accounting_.departed(left, now, clock);
 }
 

@@ -28,6 +28,9 @@
 #ifndef VM_CODEL
 #define VM_CODEL 0
 #endif
+#ifndef VM_PIE
+#define VM_PIE 0
+#endif
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif

@@ -13,6 +13,7 @@ const u32 BuildCells = VM_CELLS;
 const u32 BuildFlows = VM_FLOWS;
 const u32 BuildVictims = VM_VICTIMS;
 const bool BuildCodel = VM_CODEL != 0;
+const bool BuildPie = VM_PIE != 0;
 const u32 BuildMaxFrameBytes = VM_MAX_FRAME_BYTES;
 const char* const BuildPreset = VM_PRESET;
 

@@ -14,6 +14,7 @@ extern const u32 BuildCells;
 extern const u32 BuildFlows;
 extern const u32 BuildVictims;
 extern const bool BuildCodel;  // packets are judged as they leave
+extern const bool BuildPie;    // queues can have PIE
 extern const u32 BuildMaxFrameBytes;
 extern const char* const BuildPreset;
 

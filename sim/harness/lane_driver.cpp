@@ -122,10 +122,12 @@ void LaneDriver::sample() {
   if (lane_.decision(d)) {
     listener_.decided(d, clocks_);
     quiet_ = 0;
+    if (!d.refresh) underWay_ -= !admits(d.verdict) + d.pushOut.outcome.evicted;
   }
   Left left;
   if (lane_.departed(left)) {
     listener_.departed(left, now_, clocks_);
+    underWay_ -= left.dropped || left.flushed;
     const u32 egress = left.queue / (BuildQueues / Egresses);
     if (outputs_[egress].paused > PauseCycles)
       listener_.breach("cycle " + std::to_string(clocks_) + ": a packet of queue " + std::to_string(left.queue) +
@@ -136,7 +138,10 @@ void LaneDriver::sample() {
   for (u32 i = 0; i < Inputs; i++) {
     Input& in = inputs_[i];
     u32 lenBytes;
-    if (lane_.lost(i, lenBytes)) listener_.lost(i, lenBytes, clocks_);
+    if (lane_.lost(i, lenBytes)) {
+      listener_.lost(i, lenBytes, clocks_);
+      underWay_--;
+    }
     if ((Stallable >> i & 1) == 0 && !inputReady(i))
       listener_.breach("cycle " + std::to_string(clocks_) + ": input " + std::to_string(i) +
                        " cannot be stalled and was not ready");
@@ -151,6 +156,7 @@ void LaneDriver::sample() {
     in.offset += BeatBytes;
     if (!in.beat.last) continue;
     listener_.arrived(i, std::move(in.frames.front()), clocks_);
+    underWay_++;
     in.frames.pop_front();
     in.offset = 0;
   }
@@ -179,6 +185,7 @@ void LaneDriver::takeOutput(u32 egress) {
   out.bytes.insert(out.bytes.end(), beat.data, beat.data + size);
   if (!beat.last) return;
   listener_.wire(egress, std::move(out.bytes), out.clock);
+  underWay_--;
   out.bytes.clear();
 }
 
@@ -196,8 +203,10 @@ void LaneDriver::fill(FrameSource& source) {
   }
 }
 
+// Without frames only updates of PIE are left, which go on for ever.
 bool LaneDriver::jump(u64 until) {
   u64 to = next_ ? next_->time : ~u64{0}, wake;
+  if (!next_ && sourceEnded_ && underWay_ == 0) return false;
   if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
   if (to == ~u64{0}) return false;
   now_ = std::max(now_, ontoGrid(std::min(to, until)));

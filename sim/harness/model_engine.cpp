@@ -20,7 +20,9 @@ class ModelRun {
   ModelRun(const VmConfig& config, Recorder& recorder)
       : config_(config),
         recorder_(recorder),
-        lane_(config, {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel}, StartNs) {}
+        lane_(config,
+              {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel, BuildPie ? BuildQueues : 0},
+              StartNs) {}
 
   void run(FrameSource& source) {
     next_ = source.next();
@@ -52,8 +54,10 @@ class ModelRun {
     }
   }
 
+  // Without frames only updates of PIE are left, which go on for ever.
   bool jump() {
     u64 to = next_ ? next_->time : ~u64{0}, wake;
+    if (!next_ && underWay_.empty()) return false;
     if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
     if (to == ~u64{0}) return false;
     now_ = std::max(now_, ontoGrid(to));

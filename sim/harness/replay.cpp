@@ -59,16 +59,25 @@ Replay::Replay(const VmConfig& config)
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
       awaited_(std::size_t{config.queue_count} * Colours),
       queuedBytes_(config.queue_count),
-      verdicts_({config.queues, config.queues + config.queue_count}) {}
+      verdicts_({config.queues, config.queues + config.queue_count}),
+      pie_({config.queues, config.queues + config.queue_count}, BuildPie ? BuildQueues : 0, StartNs) {}
+
+void Replay::time(u64 clock, u64 now) {
+  times_[clock % Times] = truncate(now, TimeBits);
+  victims_.clock(clock);
+  const u64 lag = settling() + timing::Pie;
+  if (clock >= lag) pie_.clock(clock - lag, timeAt(clock - lag));
+}
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
   model_.configure(queue, profile);
   view_.configure(queue, profile);
   marks_.configure(queue, profile.marker);
   verdicts_.configure(queue, profile);
+  pie_.configure(queue, profile);
 }
 
-void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
+void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, u64 arrival) {
   if (timeAt(clock) != truncate(now, TimeBits)) {
     departuresWrong_++;
     if (first_.empty())
@@ -76,7 +85,9 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes) {
                " ns, in a cycle at " + std::to_string(timeAt(clock)) + " ns";
   }
   if (queue < queueCount_ && colour < u32{Colours}) {
+    const u64 taken = clock - (BuildCodel ? timing::Judging : 0);
     view_.departed(clock, truncate(now, TimeBits), queue, colour, lenBytes);
+    pie_.taken(taken, timeAt(taken), queue, lenBytes, arrival);
     awaited_[queue * Colours + colour]++;
   }
   victims_.departed(queue, clock);
@@ -118,9 +129,9 @@ void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& s
     view_.evicted(clock, timeAt(clock), seen.queue, outcome.colour, outcome.lenBytes);
   if (held && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
-  if (BuildCodel && (outcome.enqueued || outcome.evicted))
-    came_.push_back(
-        {clock, seen.queue, (outcome.enqueued ? seen.len_bytes : 0) - (outcome.evicted ? outcome.lenBytes : 0)});
+  const u32 more = (outcome.enqueued ? seen.len_bytes : 0) - (outcome.evicted ? outcome.lenBytes : 0);
+  if (BuildCodel && more != 0) came_.push_back({clock, seen.queue, more});
+  pie_.came(clock, seen.queue, more);
   victims_.decided(atQueues(model_.queue(seen.queue), seen, provisionalVerdict, rtl.cell, 1), rtl.pushOut.outcome,
                    clock);
   found.compare("provisional verdict", rtl.pushOut.provisionalVerdict, provisionalVerdict);
@@ -185,7 +196,11 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   seen.policed = mark.policed;
   seen.distance = distance(headers, model_.queue(a.queue).distance);
   view_.limit(lookup, seen);
-  const Decision d = model_.decide(seen);
+  const Pending pending = model_.observe(seen);
+  const bool over = model_.over(pending, seen.queued_bytes, seen.queued_packets, seen.pool_full != 0);
+  const ClockedPie::Seen pie = pie_.request(a.queue);
+  Decision d = model_.conclude(pending, over, pie_.decide(pie, model_.queue(a.queue), seen, over));
+  d.p |= pieProbability(pie, seen);
   Differences found;
   compareSeen(found, a, seen, true, !untouched);
   compareMark(found, rtl, mark, sound);

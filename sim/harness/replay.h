@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "clocked_pie.h"
 #include "clocked_verdicts.h"
 #include "decide.h"
 #include "differences.h"
@@ -45,10 +46,7 @@ class Replay {
  public:
   explicit Replay(const VmConfig& config);
   // The lane's time in every cycle, before the events of that cycle.
-  void time(u64 clock, u64 now) {
-    times_[clock % Times] = truncate(now, TimeBits);
-    victims_.clock(clock);
-  }
+  void time(u64 clock, u64 now);
   // Applies a commit: the queue's next decision uses this profile.
   void configure(u32 queue, const VmQueue& profile);
   // Whether averages, spacing and buckets are equal. Flows and victims are not compared.
@@ -66,7 +64,8 @@ class Replay {
   // `headers` are those of the packet, as the model's parser finds them.
   // check() returns the events of the packet's flow (`flow_events` in records.h). The RTL only counts them.
   u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);
-  void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes);
+  // `arrival`: of the packet, as the lane has it.
+  void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, u64 arrival);
 
   // Compares the verdict on a packet that departs; in builds with codel, for each of them. `arrival` as the lane has it.
   // `marked`: on arrival.
@@ -114,6 +113,7 @@ class Replay {
   std::deque<Came> came_;
   std::vector<u32> queuedBytes_;
   QueueVerdicts verdicts_;
+  ClockedPie pie_;  // some cycles behind: check() learns of a packet when it is decided
   u64 departures_ = 0, departuresAgreed_ = 0;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;
   std::string first_;

@@ -44,7 +44,7 @@ void RtlChecks::decided(const RtlDecision& made, u64 clock) {
 }
 
 void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
-  replay_.departed(clock, now, left.queue, left.colour, left.lenBytes);
+  replay_.departed(clock, now, left.queue, left.colour, left.lenBytes, left.arrival);
   const std::optional<Packet> packet = accounting_.departed(left, now, clock);
   if (!BuildCodel || !packet) return;
   const HeadVerdict verdict = left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass;

@@ -49,6 +49,9 @@ static LoadedConfig read(const Options& o) {
       if (loaded.config.queues[i].codel.on)
         throw InputError(o.config + ": queue " + std::to_string(i) +
                          " is to mark or drop packets as they leave, which this build cannot");
+    for (u32 i = 0; i < loaded.config.queue_count && !BuildPie; i++)
+      if (loaded.config.queues[i].pie.on)
+        throw InputError(o.config + ": queue " + std::to_string(i) + " has PIE, which this build has not");
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

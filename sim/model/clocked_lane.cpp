@@ -24,6 +24,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       view_(config, timing::settling(shape.victims)),
       queues_(config.queue_count),
       bodies_(config.queue_count),
+      pie_(profiles_, shape.pieQueues, configuredNs),
       verdicts_(profiles_),
       queuedBytes_(config.queue_count) {
   config_.queues = profiles_.data();
@@ -84,6 +85,12 @@ void ClockedLane::observe() {
   marking_.pop_front();
 }
 
+// The packet in PIE's first stage sees its queue's state.
+void ClockedLane::requestPie() {
+  for (Deciding& d : deciding_)
+    if (d.clock + timing::Verdict == clock_ + timing::Pie && !d.refresh) d.pie = pie_.request(d.seen.queue);
+}
+
 // Makes the provisional verdict.
 void ClockedLane::rule() {
   provisional_.reset();
@@ -93,7 +100,10 @@ void ClockedLane::rule() {
   if (!s.deciding.refresh) {
     Arrival& seen = s.deciding.seen;
     view_.limit(s.deciding.clock, seen);
-    s.decision = decisions_.conclude(s.deciding.pending, seen.queued_bytes, seen.queued_packets, seen.pool_full != 0);
+    const Pending& pending = s.deciding.pending;
+    const bool over = decisions_.over(pending, seen.queued_bytes, seen.queued_packets, seen.pool_full != 0);
+    s.decision = decisions_.conclude(pending, over, pie_.decide(s.deciding.pie, profiles_[seen.queue], seen, over));
+    s.decision.p |= pieProbability(s.deciding.pie, seen);
     const u32 provisionalVerdict = s.decision.verdict;
     s.pushOut = shape_.victims != 0 && pushesOut(profiles_[seen.queue], provisionalVerdict);
     if (s.pushOut || admits(provisionalVerdict)) view_.reserved(seen);
@@ -143,8 +153,9 @@ VictimOutcome ClockedLane::outcomeOf(const Settling& s) {
 void ClockedLane::count(const Settling& s, const VictimOutcome& outcome) {
   const Arrival& a = s.deciding.seen;
   if (outcome.enqueued) view_.admitted(s.deciding.clock, a);
-  if (outcome.enqueued) queuedBytes_[a.queue] += a.len_bytes;
-  if (outcome.evicted) queuedBytes_[a.queue] -= outcome.lenBytes;
+  const u32 more = (outcome.enqueued ? a.len_bytes : 0) - (outcome.evicted ? outcome.lenBytes : 0);
+  queuedBytes_[a.queue] += more;
+  pie_.came(clock_, a.queue, more);
   if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
   if (s.pushOut && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock_, a.queue, outcome.evicted ? outcome.lenBytes : a.len_bytes);
@@ -244,6 +255,10 @@ void ClockedLane::depart(const Leaving& leaving, HeadVerdict verdict) {
 
 // The packet that was taken in the cycle before departs, in builds with codel 3 cycles later.
 void ClockedLane::leave() {
+  if (taken_) {
+    const Packet& p = taken_->packet;
+    pie_.taken(clock_, now_, p.queue, p.lenBytes, taken_->decided);
+  }
   if (!shape_.codel) {
     if (taken_) depart(*taken_, HeadVerdict::Pass);
     taken_.reset();
@@ -261,6 +276,14 @@ void ClockedLane::leave() {
   taken_.reset();
 }
 
+bool ClockedLane::wake(u64& ns) const {
+  u64 pie;
+  const bool schedules = scheduler_.wake(now_, ns);
+  if (!pie_.wake(now_, pie)) return schedules;
+  if (!schedules || static_cast<i64>(pie - ns) < 0) ns = pie;
+  return true;
+}
+
 void ClockedLane::clock(u64 now) {
   before_ = std::exchange(now_, now);
   decided_.reset();
@@ -271,7 +294,8 @@ void ClockedLane::clock(u64 now) {
           !deciding_.empty() || !settling_.empty() || listing_ || taken_ || !chosen_.empty() || reading_ ||
           edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open() || discards_.holds() ||
           std::any_of(std::begin(judging_), std::end(judging_), [](const auto& j) { return j.has_value(); }) ||
-          verdicts_.settling(clock_);
+          verdicts_.settling(clock_) || pie_.busy(now_);
+  pie_.clock(clock_, now_);
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool descriptorRoom = descriptorQueue_.size() < timing::DescriptorsChosen;
@@ -279,6 +303,7 @@ void ClockedLane::clock(u64 now) {
       descriptorQueue_.empty() ? std::nullopt : std::optional(descriptorQueue_.front().input);
   takeSlot();
   observe();
+  requestPie();
   rule();
   settle();
   makeHead();

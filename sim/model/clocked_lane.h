@@ -21,6 +21,7 @@
 
 #include "clocked_free.h"
 #include "clocked_ingress.h"
+#include "clocked_pie.h"
 #include "clocked_schedule.h"
 #include "clocked_verdicts.h"
 #include "clocked_victims.h"
@@ -73,7 +74,7 @@ class ClockedLane {
   bool waiting() const { return ingress_.waiting(); }  // frames or beats are not yet received
   std::size_t waiting(u32 input) const { return ingress_.waiting(input); }
   bool busy() const { return busy_; }  // in that cycle: the RTL's port `busy`
-  bool wake(u64& ns) const { return scheduler_.wake(now_, ns); }
+  bool wake(u64& ns) const;
 
  private:
   using Packet = ClockedPacket;
@@ -86,6 +87,7 @@ class ClockedLane {
     Pending pending;
     u64 averages[Colours];
     bool refresh;
+    ClockedPie::Seen pie;
   };
   // A packet with its provisional verdict. `clock` is the cycle of that verdict.
   struct Settling {
@@ -114,6 +116,7 @@ class ClockedLane {
 
   void takeSlot();
   void observe();
+  void requestPie();
   void rule();
   void settle();
   VictimOutcome outcomeOf(const Settling& s);
@@ -152,6 +155,7 @@ class ClockedLane {
   std::vector<std::deque<Leaving>> queues_, bodies_;  // with the victim search: the heads; the bodies
   std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
+  ClockedPie pie_;
   QueueVerdicts verdicts_;
   ClockedDiscards discards_;
   std::optional<Judging> judging_[timing::Judging];  // by the cycles since the request

@@ -57,7 +57,12 @@ Pending DecisionModel::observe(const Arrival& a) {
   return seen;
 }
 
-Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets, bool poolFull) {
+bool DecisionModel::over(const Pending& seen, u32 queuedBytes, u32 queuedPackets, bool poolFull) const {
+  const VmQueue& q = queues_[seen.queue];
+  return u64{queuedBytes} + seen.len_bytes > q.limit || u64{queuedPackets} + 1 > q.limit_packets || poolFull;
+}
+
+Decision DecisionModel::conclude(const Pending& seen, bool over, ArrivalVerdict pie) {
   const VmQueue& q = queues_[seen.queue];
   SpacingState& spacing = state_[seen.queue].spacing[seen.colour];
   u32 verdict;
@@ -65,13 +70,15 @@ Decision DecisionModel::conclude(const Pending& seen, u32 queuedBytes, u32 queue
     verdict = seen.bad ? VM_BAD : VM_NOBUF;
   } else if (seen.policed) {
     verdict = VM_POLICED;
-  } else if (u64{queuedBytes} + seen.len_bytes > q.limit || u64{queuedPackets} + 1 > q.limit_packets || poolFull) {
+  } else if (over) {
     verdict = VM_TAIL;
   } else if (seen.over) {
     spacingRestart(spacing, seen.draw);
     verdict = VM_FORCED;
   } else if (spacingStep(spacing, q.spacing, seen.p, seen.draw)) {
     verdict = q.ecn && seen.ecn != 0 ? VM_MARK : VM_EARLY;
+  } else if (pie != ArrivalVerdict::Pass) {
+    verdict = pie == ArrivalVerdict::Mark ? VM_MARK : VM_EARLY;
   } else {
     verdict = VM_ENQUEUE;
   }

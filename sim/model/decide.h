@@ -9,6 +9,7 @@
 //   forced    the drop curve is on and the colour's average is at its end or over it; also for ECT and CE packets
 //   mark      spacing says early, the queue has ecn and the packet is ECT or CE
 //   early     spacing says early
+//   mark, early   PIE says so, in a queue with PIE; its curves have the probability 0
 //   enqueue
 //
 // p comes from the drop curve. An ECT or CE packet of a queue with ecn takes it from the ecn curve, if the colour has
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "average.h"
+#include "pie.h"
 #include "records.h"
 #include "spacing.h"
 
@@ -47,10 +49,16 @@ class DecisionModel {
  public:
   explicit DecisionModel(std::vector<VmQueue> queues);
   // Queue, colour and n must be in range: see `legal`.
-  Decision decide(const Arrival& a) { return conclude(observe(a), a.queued_bytes, a.queued_packets, a.pool_full != 0); }
+  Decision decide(const Arrival& a) {
+    const Pending seen = observe(a);
+    return conclude(seen, over(seen, a.queued_bytes, a.queued_packets, a.pool_full != 0));
+  }
   // The two halves of `decide`, each in packet order: first the averages, later spacing and the limit.
   Pending observe(const Arrival& a);
-  Decision conclude(const Pending& seen, u32 queuedBytes, u32 queuedPackets, bool poolFull = false);
+  // Whether the packet is over a limit. `queuedBytes`, `queuedPackets`: before it.
+  bool over(const Pending& seen, u32 queuedBytes, u32 queuedPackets, bool poolFull = false) const;
+  // `over`: it is. `pie`: the verdict of PIE, which decides where the curves have no verdict.
+  Decision conclude(const Pending& seen, bool over, ArrivalVerdict pie = ArrivalVerdict::Pass);
   void depart(const Departure& d);
   void configure(u32 queue, const VmQueue& record) { queues_[queue] = record; }
   bool legal(u32 queue, u32 colour, const u32 n[Colours]) const;

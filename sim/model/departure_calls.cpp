@@ -81,6 +81,10 @@ void vm_pie_departs(VmPieState* state, const VmPieSettings* settings, uint64_t n
   with(state, [&](PieState& s) { return pieDeparts(s, settingsOf(settings), now, enqueued, backlog), 0; });
 }
 
+void vm_pie_restarts(VmPieState* state, uint64_t delay) {
+  with(state, [&](PieState& s) { return pieRestarts(s, delay), 0; });
+}
+
 void vm_pie_update(VmPieState* state, const VmPieSettings* settings, uint64_t delay, uint32_t isEmpty) {
   with(state, [&](PieState& s) { return pieUpdate(s, settingsOf(settings), delay, isEmpty != 0), 0; });
 }

@@ -84,10 +84,22 @@ void read(const Object& o, vm_codel_image& out) {
   out.mtu = o.value("mtu").small(134217727u);
 }
 
+void read(const Object& o, vm_pie_image& out) {
+  o.knows({"on", "byte_mode", "interval", "target", "burst", "alpha", "beta", "mtu"});
+  out.on = o.value("on").small(1u);
+  out.byte_mode = o.value("byte_mode").small(1u);
+  out.interval = o.value("interval").small(16383u);
+  out.target = o.value("target").small(67108863u);
+  out.burst = o.value("burst").small(67108863u);
+  out.alpha = o.value("alpha").number(17179869183ull);
+  out.beta = o.value("beta").number(17179869183ull);
+  out.mtu = o.value("mtu").small(262143u);
+}
+
 }  // namespace
 
 void readQueueImage(const Object& o, vm_queue_image& out) {
-  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel"});
+  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel", "pie"});
   out.unit = o.value("unit").small(1u);
   out.update = o.value("update").small(1u);
   out.ecn = o.value("ecn").small(1u);
@@ -114,6 +126,7 @@ void readQueueImage(const Object& o, vm_queue_image& out) {
   o.objects("colour", 3, [&](const Object& each, std::size_t i) { read(each, out.colour[i]); });
   o.object("distance", [&](const Object& each) { read(each, out.distance); });
   o.object("codel", [&](const Object& each) { read(each, out.codel); });
+  o.object("pie", [&](const Object& each) { read(each, out.pie); });
 }
 
 }  // namespace vermilion

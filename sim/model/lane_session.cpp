@@ -15,13 +15,23 @@ static u64 ontoGrid(u64 ns) {
 }
 
 bool judges(const VmConfig& c) {
-  return std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.codel.on != 0; });
+  return std::any_of(c.queues, c.queues + c.queue_count,
+                     [](const VmQueue& q) { return q.codel.on != 0 || q.pie.on != 0; });
 }
 
-// The preset `network`, with the victim search and CoDel if a queue uses them.
+// The preset `network`, with the victim search if a queue uses it, or `network-aqm`, which has CoDel and PIE.
+static constexpr u32 Queues = 16;
+
 static LaneShape shapeOf(const VmConfig& c) {
   const bool nearest = std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) { return q.victim != 0; });
-  return {CellBytes, 1, 0, c.buffer_cells != 0 ? c.buffer_cells : 1u << 20, nearest ? c.queue_count : 0, 4, judges(c)};
+  return {CellBytes,
+          1,
+          0,
+          c.buffer_cells != 0 ? c.buffer_cells : 1u << 20,
+          nearest ? c.queue_count : 0,
+          4,
+          judges(c),
+          judges(c) ? std::max(Queues, c.queue_count) : 0};
 }
 
 LaneSession::LaneSession(const VmConfig& config)
@@ -141,7 +151,7 @@ void LaneSession::advance(u64 time) {
 
 bool LaneSession::next(u64& ns) const {
   u64 wake = now_;
-  if (resting() && !lane_.wake(wake)) return false;
+  if (inside_.empty() || (resting() && !lane_.wake(wake))) return false;
   ns = std::max(now_, ontoGrid(wake)) + NextCycles * LaneClockNs;
   return true;
 }
@@ -149,7 +159,7 @@ bool LaneSession::next(u64& ns) const {
 u64 LaneSession::drain() {
   for (u64 wake;;) {
     while (!resting()) clock();
-    if (!lane_.wake(wake)) return lastSent_;
+    if (inside_.empty() || !lane_.wake(wake)) return lastSent_;
     now_ = std::max(now_, ontoGrid(wake));
     resting_ = 0;
   }

@@ -33,7 +33,7 @@ struct SentFrame {
   std::vector<u8> bytes;
 };
 
-// Whether a queue marks or drops packets as they leave: the session is then a build with codel.
+// Whether a queue has CoDel, PIE or a ce_threshold: the session is then a build with CoDel and PIE.
 bool judges(const VmConfig& config);
 
 class LaneSession {

@@ -24,6 +24,12 @@ PieState pieBegin() {
   return s;
 }
 
+void pieRestarts(PieState& s, u64 delay) {
+  s.prob = s.probPerByte = s.accumulated = 0;
+  s.restarts = true;
+  s.delayBefore = delay;
+}
+
 u64 pieBurstLeft(const PieState& s, const PieSettings& settings) {
   return s.restarts ? settings.burst : s.burstLeft;
 }

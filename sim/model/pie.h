@@ -59,6 +59,9 @@ void pieLost(PieState& state);
 // A packet departs. Times in units of 64 ns; `backlog`: bytes that are queued after it.
 void pieDeparts(PieState& state, const PieSettings& settings, u64 now, u64 enqueued, u32 backlog);
 
+// The state of a queue whose PIE is turned on while it has this delay.
+void pieRestarts(PieState& state, u64 delay);
+
 // What is left of the burst allowance.
 u64 pieBurstLeft(const PieState& state, const PieSettings& settings);
 

@@ -17,6 +17,7 @@ struct LaneShape {
   u32 victims = 0;     // queues with the victim search
   u32 heads = 0;       // packets of a queue's head; 0: by the data width
   bool codel = false;  // packets are judged as they leave
+  u32 pieQueues = 0;   // queues that can have PIE; its passes go over all of them
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 
@@ -35,6 +36,8 @@ constexpr u64 Verdict = Mark - Lookup + 6 + 8 + 1;
 constexpr u64 Decide = Verdict - 1;
 // average/BacklogCounters.scala: from a packet's lookup to the first lookup that sees it admitted, without settling
 constexpr u64 Admission = Verdict + 1;
+// policy/PolicyTiming.scala, pie: from the request of PIE to the verdict at the port
+constexpr u64 Pie = 8;
 
 // parse/FrameHeads.scala: from the last cell of a frame's head to the cycle in which its descriptor can be chosen. This
 // is parse/HeaderParser.scala and one cycle for the register before it. The descriptor is at the policy pipeline in the

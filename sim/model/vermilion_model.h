@@ -35,7 +35,7 @@ int vm_average_aged(const VmModel *model, uint32_t queue, uint32_t colour, uint3
 typedef struct VmLane VmLane;
 VmLane *vm_lane_create(const VmConfig *config);
 void vm_lane_destroy(VmLane *lane);
-/* 1: a queue marks or drops packets as they leave, so that the lane is a build with codel. */
+/* 1: a queue has CoDel, PIE or a ce_threshold, so that the lane is a build with CoDel and PIE. */
 int vm_lane_judges(const VmConfig *config);
 int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t len_bytes, uint32_t bad, VmArrival *seen,
                    VmDecision *decision); /* seen may be NULL */
@@ -115,6 +115,8 @@ uint32_t vm_pie_arrives(VmPieState *state, const VmPieSettings *settings, uint32
 void vm_pie_lost(VmPieState *state);
 void vm_pie_departs(VmPieState *state, const VmPieSettings *settings, uint64_t now, uint64_t enqueued,
                     uint32_t backlog);
+/* The queue's PIE is turned on. `delay`: of its last departure. */
+void vm_pie_restarts(VmPieState *state, uint64_t delay);
 void vm_pie_update(VmPieState *state, const VmPieSettings *settings, uint64_t delay, uint32_t is_empty);
 
 /* DualPI2, dualpi2.h. The verdict: 0 pass, 1 mark, 2 drop. */

@@ -32,6 +32,7 @@ static int put_lane(struct devlink_info_req *request, const struct vm_engine *en
 		{ "victims", has->victims * engine->egresses },
 		{ "protect", has->protect },
 		{ "codel", has->codel },
+		{ "pie", has->pie },
 		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];

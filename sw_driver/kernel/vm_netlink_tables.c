@@ -137,6 +137,11 @@ const struct nla_policy vm_nl_queue_set_policy[VERMILION_A_QUEUE_MAX + 1] = {
 	[VERMILION_A_QUEUE_CE_THRESHOLD] = { .type = NLA_U64 },
 	[VERMILION_A_QUEUE_CE_MASK] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_CE_SELECTOR] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_TUPDATE] = { .type = NLA_U64 },
+	[VERMILION_A_QUEUE_PIE_ALPHA] = NLA_POLICY_NESTED(number_policy),
+	[VERMILION_A_QUEUE_PIE_BETA] = NLA_POLICY_NESTED(number_policy),
+	[VERMILION_A_QUEUE_BURST_ALLOWANCE] = { .type = NLA_U64 },
+	[VERMILION_A_QUEUE_BYTEMODE] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_reset_policy[VERMILION_A_QUEUE_MAX + 1] = {
@@ -263,6 +268,11 @@ static const struct vm_nl_field queue_fields[] = {
 	FIELD(VERMILION_A_QUEUE_CE_THRESHOLD, U64, struct vm_queue, ce_threshold),
 	FIELD(VERMILION_A_QUEUE_CE_MASK, U32, struct vm_queue, ce_mask),
 	FIELD(VERMILION_A_QUEUE_CE_SELECTOR, U32, struct vm_queue, ce_selector),
+	FIELD(VERMILION_A_QUEUE_TUPDATE, U64, struct vm_queue, tupdate),
+	FIELD(VERMILION_A_QUEUE_PIE_ALPHA, NUMBER, struct vm_queue, pie_alpha),
+	FIELD(VERMILION_A_QUEUE_PIE_BETA, NUMBER, struct vm_queue, pie_beta),
+	FIELD(VERMILION_A_QUEUE_BURST_ALLOWANCE, U64, struct vm_queue, burst_allowance),
+	FIELD(VERMILION_A_QUEUE_BYTEMODE, U32, struct vm_queue, bytemode),
 };
 
 const struct vm_nl_set vm_nl_queue = SET(queue_fields, VERMILION_A_QUEUE_MAX, VERMILION_A_QUEUE_PAD);

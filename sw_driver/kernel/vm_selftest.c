@@ -29,6 +29,7 @@ static int identity(struct vm_repr *repr, void *unused)
 		{ VM_REG_PROTECT, has->protect },
 		{ VM_REG_EGRESSES, has->egresses },
 		{ VM_REG_CODEL, has->codel },
+		{ VM_REG_PIE, has->pie },
 	};
 	u32 i, value;
 	int error;

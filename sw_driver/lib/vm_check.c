@@ -137,26 +137,34 @@ static bool victim_check(const struct vm_queue *q, struct vm_refusal *fault)
 	       fail(fault, "", "victim_window", q->victim_window, "0 where the queue has no limit");
 }
 
-/* What CoDel and ce_threshold take, and no field without the one that it belongs to. */
+/* What CoDel, PIE and ce_threshold take, and no field without the one that it belongs to. */
 static bool departure_check(const struct vm_queue *q, struct vm_refusal *fault)
 {
 	u32 c, which;
 
-	if (q->aqm != VM_AQM_CODEL && q->target)
+	if (q->aqm == VM_AQM_CURVE && q->target)
 		return fail(fault, "", "target", q->target, "0 where aqm is curve");
+	if (q->aqm == VM_AQM_PIE && q->target > VM_PIE_TARGET_MAX)
+		return fail(fault, "", "target", q->target, "up to 4s where aqm is pie");
 	if (q->aqm != VM_AQM_CODEL && q->interval)
-		return fail(fault, "", "interval", q->interval, "0 where aqm is curve");
+		return fail(fault, "", "interval", q->interval, "0 where aqm is not codel");
+	if (q->aqm != VM_AQM_PIE && q->tupdate)
+		return fail(fault, "", "tupdate", q->tupdate, "0 where aqm is not pie");
+	if (q->aqm != VM_AQM_PIE && q->bytemode)
+		return fail(fault, "", "bytemode", q->bytemode, "0 where aqm is not pie");
+	if (q->aqm == VM_AQM_PIE && q->victim && !q->victim_window)
+		return fail(fault, "", "victim_window", 0, "1 to 16 where aqm is pie and victim is nearest");
 	if (q->ce_mask && !q->ce_threshold)
 		return fail(fault, "", "ce_mask", q->ce_mask, "0 where the queue has no ce_threshold");
 	if (q->ce_selector & ~q->ce_mask)
 		return fail(fault, "", "ce_selector", q->ce_selector, "only bits that ce_mask has");
-	if (q->aqm != VM_AQM_CODEL)
+	if (q->aqm == VM_AQM_CURVE)
 		return true;
 	for (c = 0; c < VM_COLOURS; c++)
 		for (which = VM_DROPS; which <= VM_MARKS; which++)
 			if (q->curve[c][which].curve != VM_CURVE_TAIL)
 				return fail(fault, places[c][which], "curve", q->curve[c][which].curve,
-					    "tail (0) where aqm is codel");
+					    "tail (0) where aqm is codel or pie");
 	return true;
 }
 

@@ -146,6 +146,20 @@ static void departure(const struct vm_queue *q, struct vm_codel_image *w)
 	w->ce_selector = q->ce_selector;
 }
 
+static void pie(const struct vm_queue *q, struct vm_pie_image *w)
+{
+	w->on = q->aqm == VM_AQM_PIE;
+	if (!w->on)
+		return;
+	w->byte_mode = q->bytemode;
+	w->interval = vm_pie_ticks(q->tupdate ? q->tupdate : VM_PIE_TUPDATE);
+	w->target = (u32)((q->target ? q->target : VM_PIE_TARGET) >> VM_PIE_SHIFT);
+	w->burst = (u32)(q->burst_allowance >> VM_PIE_SHIFT);
+	w->alpha = vm_pie_gain(q->pie_alpha);
+	w->beta = vm_pie_gain(q->pie_beta);
+	w->mtu = q->mtu;
+}
+
 void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, struct vm_queue_image *w)
 {
 	vm_clear(w, sizeof(*w));
@@ -173,4 +187,5 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	w->victim_by_colour = q->victim_by_colour;
 	w->victim_window = q->victim_window;
 	departure(q, &w->codel);
+	pie(q, &w->pie);
 }

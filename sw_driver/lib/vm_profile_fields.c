@@ -113,13 +113,18 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_check_range(fault, place, "victim", s->victim, 0u, 1u, "arriving, nearest (0 to 1)") &&
 	       vm_check_range(fault, place, "victim_by_colour", s->victim_by_colour, 0u, 1u, "0 and 1") &&
 	       (s->victim_window == 0u || vm_check_range(fault, place, "victim_window", s->victim_window, 1u, 16u, "1 to 16 packets")) &&
-	       vm_check_range(fault, place, "aqm", s->aqm, 0u, 1u, "curve, codel (0 to 1)") &&
+	       vm_check_range(fault, place, "aqm", s->aqm, 0u, 2u, "curve, codel, pie (0 to 2)") &&
 	       (s->target == 0u || vm_check_range(fault, place, "target", s->target, 1024u, 60000000000ull, "1024ns to 60s")) &&
 	       (s->interval == 0u || vm_check_range(fault, place, "interval", s->interval, 1024u, 60000000000ull, "1024ns to 60s")) &&
 	       vm_check_range(fault, place, "mtu", s->mtu, 64u, 16384u, "64B to 16384B") &&
 	       (s->ce_threshold == 0u || vm_check_range(fault, place, "ce_threshold", s->ce_threshold, 1024u, 60000000000ull, "1024ns to 60s")) &&
 	       vm_check_range(fault, place, "ce_mask", s->ce_mask, 0u, 255u, "0 to 255") &&
 	       vm_check_range(fault, place, "ce_selector", s->ce_selector, 0u, 255u, "0 to 255") &&
+	       (s->tupdate == 0u || vm_check_range(fault, place, "tupdate", s->tupdate, 65536u, 1073676288u, "65536ns to 1073ms")) &&
+	       vm_check_number(fault, place, "pie_alpha", s->pie_alpha, 0, 1, 3, 1, "0 to 3") &&
+	       vm_check_number(fault, place, "pie_beta", s->pie_beta, 0, 1, 3, 1, "0 to 3") &&
+	       vm_check_range(fault, place, "burst_allowance", s->burst_allowance, 0u, 4000000000ull, "0ns to 4s") &&
+	       vm_check_range(fault, place, "bytemode", s->bytemode, 0u, 1u, "0 and 1") &&
 	       vm_average_ranges(&s->average, "average", fault) &&
 	       vm_distance_ranges(&s->distance, "distance", fault);
 }
@@ -287,4 +292,11 @@ void vm_queue_defaults(struct vm_queue *queue)
 	queue->marker.idle = 60000000000ull;
 	queue->marker.half_open = 3000000000ull;
 	queue->mtu = 1514u;
+	queue->pie_alpha.num = 125;
+	queue->pie_alpha.den = 1;
+	queue->pie_alpha.tens = 3;
+	queue->pie_beta.num = 125;
+	queue->pie_beta.den = 1;
+	queue->pie_beta.tens = 2;
+	queue->burst_allowance = 150000000u;
 }

@@ -14,7 +14,7 @@ enum vm_update { VM_UPDATE_ARRIVAL, VM_UPDATE_BOTH };
 enum vm_spacing { VM_SPACING_GEOMETRIC, VM_SPACING_UNIFORM, VM_SPACING_WAIT };
 enum vm_ttl_option { VM_TTL_OPTION_KEEP, VM_TTL_OPTION_REMOVE };
 enum vm_victim { VM_VICTIM_ARRIVING, VM_VICTIM_NEAREST };
-enum vm_aqm { VM_AQM_CURVE, VM_AQM_CODEL };
+enum vm_aqm { VM_AQM_CURVE, VM_AQM_CODEL, VM_AQM_PIE };
 enum vm_marker_kind { VM_MARKER_NONE, VM_MARKER_LEAF, VM_MARKER_SRTCM, VM_MARKER_TRTCM, VM_MARKER_REDP, VM_MARKER_NM, VM_MARKER_3CPM, VM_MARKER_WPM, VM_MARKER_APM };
 enum vm_length { VM_LENGTH_FRAME, VM_LENGTH_IP };
 enum vm_increase { VM_INCREASE_DOUBLE, VM_INCREASE_FACTOR };
@@ -121,13 +121,18 @@ struct vm_queue {
 	u32 victim_by_colour; /* With nearest, only packets of the arriving one's colour or a worse one may be lost */
 	u32 victim_window; /* With nearest, the tail-drop form among so many of the last packets; without it, the form by the curve; 0: not set */
 	struct vm_marker marker;
-	u32 aqm; /* The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289); its curves are tail; curve, codel */
-	u64 target; /* codel: sojourn time that the queue may always have; without it, 5 ms; ns; 0: not set */
+	u32 aqm; /* The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289). pie: on arrival, by a probability that a controller sets from the sojourn time (RFC 8033). The curves of codel and pie are tail; curve, codel, pie */
+	u64 target; /* Sojourn time that the queue may always have; without it, 5 ms for codel and 15 ms for pie. Legal for pie are up to 4s; ns; 0: not set */
 	u64 interval; /* codel: time for which the sojourn time must be at the target before a packet is dropped or marked; without it, 100 ms; ns; 0: not set */
-	u32 mtu; /* codel: nothing is dropped or marked while no more bytes are queued behind the packet; bytes */
+	u32 mtu; /* codel: nothing is dropped or marked while no more bytes are queued behind the packet. pie: nothing is dropped or marked while fewer than two of it are queued; bytes */
 	u64 ce_threshold; /* ECN-capable packets with a longer sojourn time leave with CE, whatever the AQM; without it, none; ns; 0: not set */
 	u32 ce_mask; /* ce_threshold applies to packets with DS field & ce_mask = ce_selector. 0: to all */
 	u32 ce_selector; /* See ce_mask. 1 with mask 3: ECT(1) */
+	u64 tupdate; /* pie: time between two updates of the probability; without it, 15 ms; ns; 0: not set */
+	struct vm_number pie_alpha; /* pie: what the probability gains in an update, for each second by which the sojourn time is above the target */
+	struct vm_number pie_beta; /* pie: what the probability gains in an update, for each second by which the sojourn time has grown since the one before */
+	u64 burst_allowance; /* pie: how long a queue that was idle may send without drops and marks; ns */
+	u32 bytemode; /* pie: the probability is for packets of mtu bytes, and less for shorter ones */
 };
 
 struct vm_curve_image {
@@ -200,6 +205,17 @@ struct vm_codel_image {
 	u32 mtu;
 };
 
+struct vm_pie_image {
+	u32 on;
+	u32 byte_mode;
+	u32 interval;
+	u32 target;
+	u32 burst;
+	u64 alpha;
+	u64 beta;
+	u32 mtu;
+};
+
 struct vm_queue_image {
 	u32 unit;
 	u32 update;
@@ -227,6 +243,7 @@ struct vm_queue_image {
 	struct vm_colour_image colour[3];
 	struct vm_distance_image distance;
 	struct vm_codel_image codel;
+	struct vm_pie_image pie;
 };
 
 #ifdef __cplusplus

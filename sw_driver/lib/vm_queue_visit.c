@@ -102,6 +102,17 @@ int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *co
 	put(&walk, VM_REG_SHADOW_CODEL_INTERVAL, (u32)image->codel.interval);
 	put(&walk, VM_REG_SHADOW_CE_THRESHOLD, (u32)image->codel.ce_threshold);
 	put(&walk, VM_REG_SHADOW_CODEL_MTU, (u32)image->codel.mtu);
+	put(&walk, VM_REG_SHADOW_PIE,
+		VM_PUT(VM_REG_SHADOW_PIE_ON, image->pie.on) |
+		VM_PUT(VM_REG_SHADOW_PIE_BYTE_MODE, image->pie.byte_mode) |
+		VM_PUT(VM_REG_SHADOW_PIE_INTERVAL, image->pie.interval));
+	put(&walk, VM_REG_SHADOW_PIE_TARGET, (u32)image->pie.target);
+	put(&walk, VM_REG_SHADOW_PIE_BURST, (u32)image->pie.burst);
+	put(&walk, VM_REG_SHADOW_PIE_ALPHA_LOW, (u32)image->pie.alpha);
+	put(&walk, VM_REG_SHADOW_PIE_ALPHA_HIGH, (u32)(image->pie.alpha >> 32));
+	put(&walk, VM_REG_SHADOW_PIE_BETA_LOW, (u32)image->pie.beta);
+	put(&walk, VM_REG_SHADOW_PIE_BETA_HIGH, (u32)(image->pie.beta >> 32));
+	put(&walk, VM_REG_SHADOW_PIE_MTU, (u32)image->pie.mtu);
 	for (i = 0; i < 3; i++) {
 		for (j = 0; j < 2; j++) {
 			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_FLAGS(i, j),

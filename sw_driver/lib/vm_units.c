@@ -189,6 +189,25 @@ u32 vm_codel_time(u64 ns)
 	return time < 0xFFFFFFFFu ? (u32)time : 0xFFFFFFFFu;
 }
 
+u32 vm_pie_ticks(u64 ns)
+{
+	const u64 ticks = (ns + (1u << (VM_PIE_TICK_SHIFT - 1))) >> VM_PIE_TICK_SHIFT;
+
+	if (!ticks)
+		return 1;
+	return ticks < VM_PIE_TICKS_MAX ? (u32)ticks : VM_PIE_TICKS_MAX;
+}
+
+/* 2^56 64 / 10^9 is 2^53 / 1,953,125. */
+u64 vm_pie_gain(struct vm_number per_second)
+{
+	struct vm_ratio x;
+
+	vm_ratio_of(&x, per_second);
+	vm_wide_mul_u64(&x.den, 1953125);
+	return vm_ratio_fixed(&x, 53, VM_PIE_GAIN_BITS);
+}
+
 u32 vm_pool_cells(u32 bytes)
 {
 	return bytes / VM_CELL_BYTES;

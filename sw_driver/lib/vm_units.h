@@ -35,6 +35,13 @@
 #define VM_CODEL_TARGET 5000000u /* ns, where the settings have none */
 #define VM_CODEL_INTERVAL 100000000u
 #define VM_CODEL_NEVER 2147483647u /* a sojourn time that no packet has */
+#define VM_PIE_SHIFT 6		   /* times of PIE are in units of 64 ns */
+#define VM_PIE_TICK_SHIFT 16	   /* T_update is in ticks of 65,536 ns */
+#define VM_PIE_TICKS_MAX 16383u
+#define VM_PIE_TARGET 15000000u /* ns, where the settings have none */
+#define VM_PIE_TUPDATE 15000000u
+#define VM_PIE_TARGET_MAX 4000000000u /* ns */
+#define VM_PIE_GAIN_BITS 34
 #define VM_BURST_BITS 40
 #define VM_ALPHA_FRAC 8	 /* the code of alpha: 2^(code - 8) */
 #define VM_ALPHA_MOST 11 /* the greatest code */
@@ -101,6 +108,12 @@ u32 vm_flow_age(u64 ns);
 u32 vm_alpha(struct vm_number alpha);
 /* CoDel's time: units of 1,024 ns, rounded down. At most 2^32 - 1. */
 u32 vm_codel_time(u64 ns);
+/* T_update in ticks of 65,536 ns, rounded to nearest: 1 to 16,383. */
+u32 vm_pie_ticks(u64 ns);
+/* PIE's alpha or beta, a probability per second of delay, as the probability for 64 ns in units of
+ * 2^-56, rounded to nearest; at most 2^34 - 1.
+ */
+u64 vm_pie_gain(struct vm_number per_second);
 /* Whole cells in this many bytes. */
 u32 vm_pool_cells(u32 bytes);
 

@@ -11,13 +11,13 @@ from cocotb.triggers import FallingEdge
 from bench.wires import Wires
 from support import model_bindings as mb
 
-LATENCY, LOOP, DEPARTS, UPDATES, QUEUES = 7, 6, 2, 70, 4
+LATENCY, DEPARTS, UPDATES, QUEUES = 7, 2, 70, 4
 BUILT = int(os.environ.get("QUEUES", "16"))
 WRAP = 2**42
 MAX = 2**56 - 1
 STARTS = [10**6, 2**32 - 60_000, WRAP - 60_000]
 MET = Counter()  # over all starts
-PASS, MARK, DROP = range(3)
+PASS, MARK, DROP, ANY = range(4)  # ANY: the verdict on a packet that is lost has no effect
 FIELDS = {"target": "target", "burst": "burst", "alpha": "alpha", "beta": "beta", "mtu": "mtu", "ecn": "ecn"}
 FIELDS |= {"byte_mode": "byteMode"}
 
@@ -48,6 +48,7 @@ class Bench:
         for state in self.states:
             mb.library().vm_pie_begin(mb.byref(state))
         self.level = [0] * QUEUES  # sojourn time
+        self.begins = 0.05  # how often an update begins a new state
         self.clock, self.seen = 0, Counter()
         self.waiting, self.lost = deque(), deque()  # (cycle, ...)
         self.leaving = [deque() for _ in range(QUEUES)]  # departures that arrivals do not see yet
@@ -74,7 +75,8 @@ class Bench:
     async def tick(self, arrives=None, departs=None, updates=None):
         """One cycle. Each argument is a queue or None."""
         self.configure("io_config", self.beside[0])
-        self.configure("io_departureConfig", self.beside[1])
+        if self.beside[1] is not None:
+            self.wires.io_burst.value = self.configs[self.beside[1]].burst
         self.write()
         for pending, state in zip(self.leaving, self.states, strict=True):
             self.let(pending, state, self.clock - DEPARTS)
@@ -97,15 +99,23 @@ class Bench:
         """The update's result is written in this cycle, behind all departures and arrivals before it."""
         if self.update is None or self.update[0] != self.clock:
             return
-        _, queue, delay, is_empty = self.update
+        _, queue, delay, is_empty, begins = self.update
         self.update, state, config = None, self.states[queue], self.configs[queue]
+
+        def update(of):
+            if begins:
+                mb.library().vm_pie_restarts(mb.byref(of), delay)
+            else:
+                mb.library().vm_pie_update(mb.byref(of), mb.byref(config), delay, is_empty)
+
         after = copied(state)
         after.restarts = 0
-        mb.library().vm_pie_update(mb.byref(after), mb.byref(config), delay, is_empty)
+        update(after)
         if after.restarts:
             self.let(self.leaving[queue], state, self.clock - 1)
         before = state.prob
-        mb.library().vm_pie_update(mb.byref(state), mb.byref(config), delay, is_empty)
+        update(state)
+        self.seen["begins"] += begins
         self.seen["restarts"] += state.restarts
         self.seen["rises" if state.prob > before else "falls" if state.prob < before else "stays"] += 1
         self.seen[f"scale {len(str(before * 10**7 // MAX))}"] += 1
@@ -117,10 +127,12 @@ class Bench:
             return
         wires.io_update_bits_queue.value = self.names[queue]
         is_empty = self.random.randrange(2) if self.states[queue].delay == 0 else 0
+        begins = int(self.random.random() < self.begins)
         wires.io_update_bits_isEmpty.value = is_empty
+        wires.io_update_bits_begins.value = begins
         self.configure("io_update_bits_config", queue)
         if wires.io_update_ready.value:
-            self.update = (self.clock + UPDATES - 1, queue, self.states[queue].delay, is_empty)
+            self.update = (self.clock + UPDATES - 1, queue, self.states[queue].delay, is_empty, begins)
 
     def depart(self, queue):
         r, wires = self.random, self.wires
@@ -133,10 +145,9 @@ class Bench:
         wires.io_departure_bits_now.value = self.now
         wires.io_departure_bits_enqueued.value = (self.now - sojourn) % WRAP
         wires.io_departure_bits_isLast.value = last
-        if self.on[queue]:
-            self.leaving[queue].append(
-                (self.clock, self.now + WRAP, self.now + WRAP - sojourn, 0 if last else 1, self.configs[queue])
-            )
+        self.leaving[queue].append(
+            (self.clock, self.now + WRAP, self.now + WRAP - sojourn, 0 if last else 1, self.configs[queue])
+        )
 
     def arrive(self, queue):
         r, wires = self.random, self.wires
@@ -152,22 +163,27 @@ class Bench:
             getattr(wires, f"io_arrival_bits_{name}").value = value
         verdict = PASS
         if lost:
-            self.lost.append((self.clock + LOOP, 1))
+            self.lost.append((self.clock + LATENCY, 1))
+            verdict = ANY
             if self.on[queue]:
                 mb.library().vm_pie_lost(mb.byref(state))
         elif self.on[queue]:
             verdict = mb.library().vm_pie_arrives(mb.byref(state), mb.byref(config), backlog, length, ect, draw << 24)
             self.seen[verdict] += 1
+        prob = state.prob >> 24 if self.on[queue] else 0
         self.waiting.append(
-            (self.clock + LATENCY, verdict, f"{packet}, {state.prob / MAX=}, {state.accumulated / MAX=}")
+            (self.clock + LATENCY, verdict, prob, f"{packet}, {state.prob / MAX=}, {state.accumulated / MAX=}")
         )
 
     def check(self):
         want, context = PASS, "no packet"
         if self.waiting and self.waiting[0][0] <= self.clock:
-            _, want, context = self.waiting.popleft()
+            _, want, prob, context = self.waiting.popleft()
+            assert self.wires.io_probability.value == prob, f"probability, model {prob}: {context}"
         drop, mark = self.wires.io_drop.value, self.wires.io_mark.value
-        assert (drop, mark) == (want == DROP, want == MARK), f"RTL {drop=} {mark=}, model {want}: {context}"
+        assert want == ANY or (drop, mark) == (want == DROP, want == MARK), (
+            f"RTL {drop=} {mark=}, model {want}: {context}"
+        )
 
 
 @cocotb.test()
@@ -197,7 +213,7 @@ async def every_verdict_is_the_models(dut, start):
     assert not bench.waiting
     MET.update(bench.seen)
     if start == STARTS[-1]:
-        assert all(MET[what] > 10 for what in (DROP, MARK, "restarts", "rises", "falls")), MET
+        assert all(MET[what] > 10 for what in (DROP, MARK, "restarts", "rises", "falls", "begins")), MET
         assert sum(MET[f"scale {digits}"] > 3 for digits in range(1, 9)) >= 5, MET
 
 
@@ -208,6 +224,7 @@ async def a_restart_renews_the_burst_allowance_and_forgets_the_accumulated_proba
     Half of the time the clock stands from then on: the allowance lasts, and 100 packets pass. Otherwise it is used up, and 25 packets come.
     """
     bench = Bench(dut, int(os.environ.get("VERMILION_SEED", "1")))
+    bench.begins = 0
     bench.configs[0] = mb.PieSettings(target=2 * 10**6, burst=2000, alpha=2**33, beta=2**20, mtu=256)
     state = bench.states[0] = mb.PieState()
     mb.library().vm_pie_begin(mb.byref(state))

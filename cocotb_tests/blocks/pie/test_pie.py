@@ -8,11 +8,11 @@ from support.nightly import nightly
 
 # A fault of each kind: what stands in the SystemVerilog, and what it becomes.
 FAULTS = {
-    "the sum of the packet one cycle before is not seen": (r"a5Again = _a5Again_T &", "a5Again = 1'h0 &"),
+    "the sum of the packet one cycle before is not seen": (r"again <= ", "again <= 1'h0 & "),
     "a restart keeps the accumulated probability": (r"_sumRestart_readData \+ 2'h1", "_sumRestart_readData"),
     "a delay counts with nothing behind the packet": (r"d2Delay <= d1_isLast \?", "d2Delay <= 1'h0 ?"),
     "a restart keeps the burst allowance": (r"_burstRestart_readData \+ 2'h1", "_burstRestart_readData"),
-    "a lost packet keeps the accumulated probability": (r"_next_sum_T_2 = io_lost \|", "_next_sum_T_2 = 1'h0 |"),
+    "a lost packet keeps the accumulated probability": (r"\| io_lost \? 60'h0", "? 60'h0"),
     "a delay above 250 ms adds nothing": (r"uDelay > 26'h3B9ACA \?", "1'h0 ?"),
     "packets are early below half of the target": (r"& ~a2Low", ""),
     "packets are early with 2 mtu behind them and no more": (r"< (\{8'h0, io_config_mtu, 1'h0\})", r"<= \1"),

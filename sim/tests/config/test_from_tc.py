@@ -31,6 +31,16 @@ def test_codel_has_the_values_and_defaults_of_tc():
     assert queue("root codel ecn noecn").ecn is False
 
 
+def test_pie_has_the_values_and_defaults_of_tc():
+    """alpha and beta count in sixteenths; the lane's defaults are Linux's: 15 ms, 15 ms, 2 and 20 sixteenths."""
+    plain = queue("tc qdisc add dev eth0 root pie")
+    assert (plain.aqm, plain.limit_packets.value, plain.ecn, plain.bytemode) == ("pie", 1000, False, False)
+    assert plain.target is plain.tupdate is plain.pie_alpha is plain.pie_beta is None
+    full = queue("root pie limit 500 target 20ms tupdate 30ms alpha 4 beta 1 ecn bytemode no_dq_rate_estimator")
+    assert (full.target, full.tupdate, full.pie_alpha, full.pie_beta) == (20_000_000, 30_000_000, 1 / 4, 1 / 16)
+    assert full.ecn and full.bytemode and queue("root pie bytemode nobytemode").bytemode is False
+
+
 def test_red_has_the_weight_that_tc_takes_for_the_burst():
     """`tc qdisc show` says `ewma 5` for the example of man tc-red, and so does its formula."""
     red = queue("tc qdisc add dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn")
@@ -61,9 +71,11 @@ def test_a_tbf_alone_gives_the_queues_limit():
 @pytest.mark.parametrize(
     "commands, says",
     [
-        (["tc qdisc add dev eth0 root pie target 20ms"], "tc pie: no lane has this AQM yet; legal are codel"),
+        (["root pie alpha 33"], 'tc pie: alpha is "33"; legal are whole numbers from 0 to 32'),
+        (["root pie target 5s"], 'target 5s with aqm = "pie"; legal is 1024ns to 4s'),
+        (["root pie dq_rate_estimator"], "tc pie: has dq_rate_estimator; a lane measures delays with timestamps"),
         (["root fq_codel flows 1024"], "tc fq_codel: no lane has this AQM yet"),
-        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, red, pfifo, bfifo, tbf'),
+        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, pie, red, pfifo, bfifo, tbf'),
         (["root codel flows 3"], 'tc codel: has "flows"; legal are limit, target, interval, ce_threshold, ecn, noecn'),
         (["root codel target"], "tc codel: target has no value"),
         (["root codel target soon"], 'tc codel: target is "soon"; legal are times'),

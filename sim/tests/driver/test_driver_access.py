@@ -168,10 +168,11 @@ def test_queues_that_a_build_lacks_are_refused_before_anything_is_written():
     before = dict(held.words)
     assert RUN.vm_lane_write_queue(byref(lane), 8, byref(some_words())) == C.VM_ERROR_QUEUE
     assert RUN.vm_lane_write_queue(byref(lane), 4, byref(some_words(victim=1))) == C.VM_ERROR_VICTIMS
-    held.words[address("codel")] = lane.has.codel = 0
-    judged, before = some_words(), dict(held.words)
-    judged.codel.on = 1
+    held.words[address("codel")] = lane.has.codel = held.words[address("pie")] = lane.has.pie = 0
+    judged, delayed, before = some_words(), some_words(), dict(held.words)
+    judged.codel.on, judged.pie.on, delayed.codel.on, delayed.pie.on = 1, 0, 0, 1
     assert RUN.vm_lane_write_queue(byref(lane), 2, byref(judged)) == C.VM_ERROR_CODEL
+    assert RUN.vm_lane_write_queue(byref(lane), 2, byref(delayed)) == C.VM_ERROR_PIE
     assert RUN.vm_lane_write_class(byref(lane), 65, 0, 0) == C.VM_ERROR_QUEUE
     assert RUN.vm_lane_write_class(byref(lane), 0, 8, 0) == C.VM_ERROR_QUEUE
     assert RUN.vm_lane_statistics(byref(lane), 8, byref(C.Statistics())) == C.VM_ERROR_QUEUE

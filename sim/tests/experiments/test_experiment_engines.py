@@ -43,8 +43,8 @@ class Engine:
     """One lane of one engine."""
 
     def __init__(self, name, record):
-        codel = any(queue["codel"]["on"] for queue in record["queues"])
-        library = ctypes.CDLL(str(network.engine(name, build.quiet, codel=codel)[0]))
+        aqm = any(queue[name]["on"] for queue in record["queues"] for name in ("codel", "pie"))
+        library = ctypes.CDLL(str(network.engine(name, build.quiet, aqm=aqm)[0]))
         library.vm_engine.restype = POINTER(Calls)
         self.calls = library.vm_engine().contents
         assert self.calls.name == name.encode()

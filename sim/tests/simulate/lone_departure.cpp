@@ -14,7 +14,7 @@ int main() {
   Replay replay(config);
   for (u64 clock = 0; clock < 100; clock++) {
     replay.time(clock, 4 * clock);
-    if (clock == 50) replay.departed(clock, 4 * clock, 0, 0, 64);
+    if (clock == 50) replay.departed(clock, 4 * clock, 0, 0, 64, 0);
   }
   replay.finish();
   std::printf("%llu %llu %s\n", static_cast<unsigned long long>(replay.decisions()),

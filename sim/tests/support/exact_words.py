@@ -233,6 +233,19 @@ def codel_record(queue):
     }
 
 
+def pie_record(queue):
+    """Times in units of 64 ns, T_update in ticks of 65,536 ns, gains as probability for 64 ns in units of 2^-56."""
+    names = ("on", "byte_mode", "interval", "target", "burst", "alpha", "beta", "mtu")
+    if queue.aqm != "pie":
+        return dict.fromkeys(names, 0)
+    gain = lambda given, default: nearest(exact(default if given is None else given) * 2**56 * 64 / 10**9)
+    allowance = 150_000_000 if queue.burst_allowance is None else queue.burst_allowance
+    values = 1, int(queue.bytemode), max(1, nearest(Fraction(queue.tupdate or 15_000_000, 65536)))
+    values += (queue.target or 15_000_000) // 64, allowance // 64
+    values += gain(queue.pie_alpha, 0.125), gain(queue.pie_beta, 1.25), queue.mtu.value
+    return dict(zip(names, values, strict=True))
+
+
 def queue_record(queue, port_rate, queues, marker):
     w = exact(queue.average.weight)
     decay = idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))
@@ -267,6 +280,7 @@ def queue_record(queue, port_rate, queues, marker):
         "victim_by_colour": int(queue.victim_by_colour),
         "victim_window": queue.victim_window or 0,
         "codel": codel_record(queue),
+        "pie": pie_record(queue),
     }
 
 

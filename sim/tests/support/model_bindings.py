@@ -170,6 +170,7 @@ SIGNATURES = {
     "vm_pie_arrives": (u32, [POINTER(PieState), POINTER(PieSettings), u32, u32, u32, u64]),
     "vm_pie_lost": (None, [POINTER(PieState)]),
     "vm_pie_departs": (None, [POINTER(PieState), POINTER(PieSettings), u64, u64, u32]),
+    "vm_pie_restarts": (None, [POINTER(PieState), u64]),
     "vm_pie_update": (None, [POINTER(PieState), POINTER(PieSettings), u64, u32]),
     "vm_codel_head": (u32, [POINTER(CodelState), POINTER(CodelSettings), u32, u32, u32, u32, u32]),
     "vm_curve_probability": (u64, [POINTER(Curve), u64, u32, POINTER(u32)]),

@@ -45,6 +45,8 @@ def queue(rng, number: int, count: int, shape: build.Preset, port: int) -> tuple
             out["victim_window"] = rng.randrange(1, 17)
     if shape.codel:
         out |= departure(rng, out)
+    if shape.pie and out.get("aqm") is None and rng.random() < 0.5:
+        out |= pie(rng, out)
     out |= {"name": str(number), "ttl_option": rng.choice(("keep", "remove")), **service(rng, port)}
     out["dscp"] = {
         colour: [d for d in range(64) if d % count == number and d // count % 3 == c]
@@ -74,6 +76,25 @@ def departure(rng, table: dict) -> dict:
             ({}, {"ce_mask": 3, "ce_selector": 1}, {"ce_mask": 255, "ce_selector": 4 * rng.randrange(64) + 2})
         )
     return out
+
+
+def pie(rng, table: dict) -> dict:
+    """PIE with the shortest updates and the greatest gains, for a capture of some milliseconds."""
+    if "victim" in table:
+        table["victim_window"] = rng.randrange(1, 17)
+    for colour in ("green", "yellow", "red"):
+        table[colour] = {"curve": "tail"}
+    return {
+        "aqm": "pie",
+        "target": f"{int(2 ** rng.uniform(10, 19))}ns",
+        "tupdate": f"{65536 * rng.choice((1, 1, 1, 2, 3))}ns",
+        "pie_alpha": rng.choice((3, 3, 1, 0.125)),
+        "pie_beta": rng.choice((3, 3, 1, 1.25)),
+        "burst_allowance": rng.choice(("0ns", "100us", "1ms")),
+        "mtu": rng.choice((64, 300, 1514)),
+        "bytemode": rng.random() < 0.3,
+        "ecn": rng.random() < 0.5,
+    }
 
 
 def configuration(rng, shape: build.Preset, victims: int | None = None) -> config.Config:

@@ -50,12 +50,22 @@ def random_queue(rng, name):
 
 
 def random_departure(rng, queue):
-    """CoDel, a ce_threshold, both or none; the curves of a queue with CoDel become tail."""
+    """CoDel or PIE, a ce_threshold, both or none; the curves of a queue with CoDel or PIE become tail."""
     time = lambda: f"{int(10 ** rng.uniform(3.02, 10.77))}ns"
     found = {}
     if rng.random() < 0.3:
         found |= {"aqm": "codel", "mtu": rng.randint(64, 16384)}
         found |= {name: time() for name in ("target", "interval") if rng.random() < 0.7}
+        found |= dict.fromkeys(COLOURS, {"curve": "tail"})
+    elif rng.random() < 0.4 and (queue.get("victim") != "nearest" or "victim_window" in queue):
+        least, most = 65536, 1_073_676_288
+        found |= {"aqm": "pie", "mtu": rng.randint(64, 16384), "bytemode": rng.random() < 0.5}
+        found |= {
+            name: round(rng.uniform(0, 3), rng.randrange(6)) for name in ("pie_alpha", "pie_beta") if rng.random() < 0.7
+        }
+        found |= rng.choice([{}, {"tupdate": f"{rng.randint(least, most)}ns"}, {"tupdate": "15ms"}])
+        found |= rng.choice([{}, {"target": f"{int(10 ** rng.uniform(3.02, 9.6))}ns"}])
+        found |= rng.choice([{}, {"burst_allowance": f"{rng.randrange(4 * 10**9)}ns"}])
         found |= dict.fromkeys(COLOURS, {"curve": "tail"})
     if rng.random() < 0.3:
         mask = rng.choice([0, 3, rng.randint(0, 255)])

@@ -104,7 +104,9 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     record = None
     if config_file is not None:
         shape = build.PRESETS[preset]
-        asked = load(config_file, shape.queues, shape.victims, shape.cells, build_codel=shape.codel)
+        asked = load(
+            config_file, shape.queues, shape.victims, shape.cells, build_codel=shape.codel, build_pie=shape.pie
+        )
         rules.refuse(asked, config_file, "a device")
         record = quantise.hardware(asked)
     options = {"--control": control, "--capture": capture, "--wait": wait, "--fst": fst}

@@ -15,7 +15,7 @@ from vermilion.values.fields import UserError
 def from_tc(commands, rate, name):
     """Prints a configuration file that does what `tc qdisc add` commands ask for.
 
-    Each COMMAND is one, in quotes; `-` reads them from standard input, one a line. A qdisc is codel, red, pfifo or bfifo, at the root or below a tbf.
+    Each COMMAND is one, in quotes; `-` reads them from standard input, one a line. A qdisc is codel, pie, red, pfifo or bfifo, at the root or below a tbf.
     """
     from vermilion.configuration import config, from_tc
 

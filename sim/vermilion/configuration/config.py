@@ -301,6 +301,7 @@ def parse(
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
     build_codel: bool | None = None,
+    build_pie: bool | None = None,
 ) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
@@ -308,7 +309,7 @@ def parse(
     except ValidationError as error:
         raise UserError(sentence(first(error.errors()), raw, Config, MODELS)) from None
     check_pool(config, build_cells, pool_elsewhere)
-    departure.check(((q.name, q) for q in config.queue), build_codel)
+    departure.check(((q.name, q) for q in config.queue), build_codel, build_pie)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
 

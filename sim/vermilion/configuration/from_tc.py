@@ -1,6 +1,6 @@
-"""From `tc qdisc add` to a configuration file: codel, red, pfifo and bfifo, at the root or below a tbf.
+"""From `tc qdisc add` to a configuration file: codel, pie, red, pfifo and bfifo, at the root or below a tbf.
 
-Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-red, tc-pfifo, tc-tbf): sizes count in 1,024s, times without a unit are
+Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-pie, tc-red, tc-pfifo, tc-tbf): sizes count in 1,024s, times without a unit are
 microseconds. What has no counterpart is refused with a sentence.
 """
 
@@ -30,7 +30,7 @@ RATES |= {
     for unit, bits in (("bit", 1), ("bps", 8))
 }
 RATES |= {"": 1}
-LATER = ("pie", "fq_codel", "fq_pie", "dualpi2")  # AQMs that no lane has yet
+LATER = ("fq_codel", "fq_pie", "dualpi2")  # AQMs that no lane has yet
 
 
 def refuse(kind: str, text: str) -> UserError:
@@ -65,6 +65,12 @@ def count(kind: str, option: str, raw: str) -> int:
     return int(raw)
 
 
+def gain(kind: str, option: str, raw: str) -> int:
+    if not raw.isdigit() or int(raw) > 32:
+        raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers from 0 to 32')
+    return int(raw)
+
+
 def chance(kind: str, option: str, raw: str) -> float:
     try:
         found = float(raw)
@@ -86,6 +92,19 @@ TAKES: dict[str, dict[str, Reader]] = {
         "ce_threshold": time,
         "ecn": FLAG,
         "noecn": FLAG,
+    },
+    "pie": {
+        "limit": count,
+        "target": time,
+        "tupdate": time,
+        "alpha": gain,
+        "beta": gain,
+        "ecn": FLAG,
+        "noecn": FLAG,
+        "bytemode": FLAG,
+        "nobytemode": FLAG,
+        "dq_rate_estimator": FLAG,
+        "no_dq_rate_estimator": FLAG,
     },
     "red": {
         "limit": size,
@@ -218,6 +237,23 @@ def codel(given: Options) -> Options:
     return made
 
 
+def pie(given: Options) -> Options:
+    """A queue with PIE. `alpha` and `beta` count in sixteenths per second, as in Linux."""
+    made: Options = {"aqm": "pie", "limit_packets": f"{given.get('limit', 1000)}p"}
+    if given.get("dq_rate_estimator") and not given.get("no_dq_rate_estimator"):
+        raise refuse("pie", "has dq_rate_estimator; a lane measures delays with timestamps, leave it out")
+    for name, other, to in (("ecn", "noecn", "ecn"), ("bytemode", "nobytemode", "bytemode")):
+        if given.get(name) and not given.get(other):
+            made[to] = True
+    for name in ("target", "tupdate"):
+        if name in given:
+            made[name] = units.time_text(given[name])
+    for name in ("alpha", "beta"):
+        if name in given:
+            made[f"pie_{name}"] = given[name] / 16
+    return made
+
+
 def burst_of(options: Options) -> int:
     """A tbf's burst, in bytes."""
     return next((options[name] for name in ("burst", "buffer", "maxburst") if name in options), 0)
@@ -232,6 +268,7 @@ def tbf(given: Options) -> Options:
 
 MAKES: dict[str, Callable[[Options], Options]] = {
     "codel": codel,
+    "pie": pie,
     "red": red,
     "pfifo": lambda given: {"limit_packets": f"{given.get('limit', 1000)}p"},
     "bfifo": lambda given: {"limit": given.get("limit", 1_500_000)},

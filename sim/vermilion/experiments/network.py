@@ -47,11 +47,11 @@ def linked(folder: Path, version: str) -> list[str]:
     return [f"-L{lib}", rpath, *(f"-lns{short}-{each}" for each in LIBRARIES)]
 
 
-def engine(name: str, note: Note, ageing: int | None = None, codel: bool = False) -> tuple[Path, str]:
+def engine(name: str, note: Note, ageing: int | None = None, aqm: bool = False) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only.
-    `codel`: for lanes that mark or drop packets as they leave; the model takes all."""
+    `aqm`: for lanes with CoDel, PIE or `ce_threshold`; the model takes all."""
     if name == "rtl":
-        return rtl.library(note, rtl.CODEL if codel else rtl.PRESET)
+        return rtl.library(note, rtl.AQM if aqm else rtl.PRESET)
     library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"
     variant = "" if ageing is None else f"-ageing{ageing}"
     made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"

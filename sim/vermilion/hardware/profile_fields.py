@@ -106,12 +106,17 @@ FIELDS = (
     Field("marker.ack", ("marker", "ack"), "enum", ("yellow", "green"), None, Fraction(0, 1), True),
     Field("marker.idle", ("marker", "idle"), "time", (), None, Fraction(60000000000, 1), True),
     Field("marker.half_open", ("marker", "half_open"), "time", (), None, Fraction(3000000000, 1), True),
-    Field("aqm", ("aqm",), "enum", ("curve", "codel"), None, Fraction(0, 1), True),
+    Field("aqm", ("aqm",), "enum", ("curve", "codel", "pie"), None, Fraction(0, 1), True),
     Field("target", ("target",), "time", (), 0, Fraction(0, 1), True),
     Field("interval", ("interval",), "time", (), 0, Fraction(0, 1), True),
     Field("mtu", ("mtu",), "bytes", (), None, Fraction(1514, 1), True),
     Field("ce_threshold", ("ce_threshold",), "time", (), 0, Fraction(0, 1), True),
     Field("ce_mask", ("ce_mask",), "count", (), None, Fraction(0, 1), True),
     Field("ce_selector", ("ce_selector",), "count", (), None, Fraction(0, 1), True),
+    Field("tupdate", ("tupdate",), "time", (), 0, Fraction(0, 1), True),
+    Field("pie_alpha", ("pie_alpha",), "number", (), None, Fraction(1, 8), True),
+    Field("pie_beta", ("pie_beta",), "number", (), None, Fraction(5, 4), True),
+    Field("burst_allowance", ("burst_allowance",), "time", (), None, Fraction(150000000, 1), True),
+    Field("bytemode", ("bytemode",), "flag", (), None, Fraction(0, 1), True),
 )
 BY_NAME = {each.name: each for each in FIELDS}

@@ -73,7 +73,9 @@ def listed(program: Path) -> list[dict]:
 def record(scenario: Scenario) -> LaneRecord:
     shape = build.shape(scenario.preset)
     return quantise.hardware(
-        config_file.load(scenario.config, shape.queues, shape.victims, shape.cells, build_codel=shape.codel)
+        config_file.load(
+            scenario.config, shape.queues, shape.victims, shape.cells, build_codel=shape.codel, build_pie=shape.pie
+        )
     )
 
 

@@ -81,6 +81,17 @@ class CodelRecord(TypedDict):
     mtu: int
 
 
+class PieRecord(TypedDict):
+    on: int
+    byte_mode: int
+    interval: int
+    target: int
+    burst: int
+    alpha: int
+    beta: int
+    mtu: int
+
+
 _QueueImageWords = TypedDict("_QueueImageWords", {"lambda": Scaled})
 
 
@@ -110,3 +121,4 @@ class QueueImage(_QueueImageWords):
     colour: list[ColourRecord]
     distance: DistanceRecord
     codel: CodelRecord
+    pie: PieRecord

@@ -1,4 +1,4 @@
-"""What `vermilion check` says of queues that mark or drop packets as they leave: when, and how fast."""
+"""What `vermilion check` says of queues that mark or drop packets by their sojourn time: when, and how fast."""
 
 from rich.table import Table
 
@@ -18,8 +18,10 @@ def held(ns: int) -> int:
 
 
 def times(queue: Queue) -> list[tuple[str, int]]:
-    """CoDel's times and `ce_threshold` of a queue as asked, ns, each with its field."""
+    """The times of CoDel, PIE and `ce_threshold` of a queue as asked, ns, each with its field."""
     found = []
+    if queue.aqm == "pie":
+        found += [("target", queue.target or C.VM_PIE_TARGET), ("tupdate", queue.tupdate or C.VM_PIE_TUPDATE)]
     if queue.aqm == "codel":
         found += [("target", queue.target or C.VM_CODEL_TARGET), ("interval", queue.interval or C.VM_CODEL_INTERVAL)]
     if queue.ce_threshold is not None:
@@ -29,7 +31,8 @@ def times(queue: Queue) -> list[tuple[str, int]]:
 
 def decides_at_departure(config: Asked | None) -> bool:
     """Whether a queue marks or drops packets as they leave."""
-    return config is not None and any(times(queue) for queue in config.queue)
+    judges = lambda queue: queue.aqm == "codel" or queue.ce_threshold is not None
+    return config is not None and any(map(judges, config.queue))
 
 
 def drops_within(interval_ns: int, span_ns: int = SECOND, most: int = MOST_DROPS) -> int:
@@ -55,7 +58,7 @@ def marked(queue: Queue) -> str:
 def departure_table(config: Config) -> Table | None:
     """What each AQM does at which sojourn time; None if every packet is sent."""
     made = table(
-        "At departure, by sojourn time",
+        "By sojourn time",
         ["queue", "aqm", "from", "for", "then"],
         ["first\nsecond", "CE\nfrom"],
     )
@@ -69,6 +72,8 @@ def departure_table(config: Config) -> Table | None:
             then = "marks or drops" if q.ecn else "drops"
             count = drops_within(held(asked["interval"]))
             drops = f"{count:,}" if count < MOST_DROPS else f"over {MOST_DROPS:,}"
+        if q.aqm == "pie":
+            then = "drops by chance" if not q.ecn else "marks by chance, above 10 % drops"
         if q.ce_threshold is not None:
             above = f"{text['ce_threshold']}, {marked(q)}"
         made.add_row(q.name, q.aqm, text.get("target", ""), text.get("interval", ""), then, drops, above)

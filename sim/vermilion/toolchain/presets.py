@@ -19,13 +19,14 @@ class Preset:
     victims: int = 0
     egresses: int = 1
     codel: bool = False
+    pie: bool = False
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={int(number)}" for name, number in vars(self).items()]
 
 
 PRESETS = {
-    "lab": Preset(victims=16, codel=True),
+    "lab": Preset(victims=16, codel=True, pie=True),
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
@@ -39,10 +40,13 @@ FOR_BENCHES = {
     "card-2x25g": Preset(
         data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
     ),
-    "lab-egresses": Preset(inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4, codel=True),
+    "lab-egresses": Preset(
+        inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4, codel=True, pie=True
+    ),
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
-    "network-codel": Preset(data_bits=512, cells=16384, codel=True),
-    "lab-128-queues": Preset(queues=128, victims=16, codel=True),
+    "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
+    "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True),
+    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),

@@ -128,16 +128,16 @@ class Kernel:
     def load(self, path: str):
         has = self.has()
         queues, victims, cells = (has[name] for name in ("queues", "victims", "cells"))
-        codel = bool(has.get("codel"))  # an older module knows no build with it
+        codel, pie = bool(has.get("codel")), bool(has.get("pie"))  # an older module knows no build with them
         if self.egresses > 1 and egresses.given(path):
-            build = egresses.Build(queues, victims, cells, self.egresses, has["inputs"], codel)
+            build = egresses.Build(queues, victims, cells, self.egresses, has["inputs"], codel, pie)
             asked = egresses.load(path, build)
             if asked.routes != egresses.routes(None, {}, build):
                 raise UserError(
                     f"{path}: routes is given; the kernel's module does not set it (in a NIC a frame's way is with the frame); registers do: --device pci:..."
                 )
             return programming.part(asked, self.egress, has["flows"], has["cells"], path)
-        made = config_file.load(path, queues, victims, cells, pool_elsewhere=self.egress > 0, build_codel=codel)
+        made = config_file.load(path, queues, victims, cells, self.egress > 0, codel, pie)
         share = [0, 0, has["cells"]] if self.egresses > 1 else None
         return programming.on_egress(
             made, programming.fits(made, has["flows"], path), self.egress, self.egresses, share, path

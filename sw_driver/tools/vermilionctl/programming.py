@@ -66,11 +66,11 @@ def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
     has = lane.has
     if lane.several and egresses.given(path):
-        build = egresses.Build(has.queues, has.victims, has.cells, has.egresses, has.inputs, bool(has.codel))
+        build = egresses.Build(
+            has.queues, has.victims, has.cells, has.egresses, has.inputs, bool(has.codel), bool(has.pie)
+        )
         return part(egresses.load(path, build), lane.egress, has.flows, has.cells, path)
-    made = config_file.load(
-        path, has.queues, has.victims, has.cells, pool_elsewhere=lane.egress > 0, build_codel=bool(has.codel)
-    )
+    made = config_file.load(path, has.queues, has.victims, has.cells, lane.egress > 0, bool(has.codel), bool(has.pie))
     share = [0, 0, has.cells] if lane.several else None
     return on_egress(made, fits(made, has.flows, path), lane.egress, max(has.egresses, 1), share, path)
 

@@ -44,11 +44,15 @@ def curve(made, colour: str) -> str:
 
 
 def judged(made) -> str:
-    """What marks or drops packets as they leave; empty where all are sent."""
+    """What marks or drops packets by their sojourn time; empty where nothing does."""
     time = lambda value, without: units.time_text(value) if value else without
-    codel = f"codel, {time(made.target, '5ms')}, {time(made.interval, '100ms')}" if made.aqm else ""
+    aqm = (
+        "",
+        f"codel, {time(made.target, '5ms')}, {time(made.interval, '100ms')}",
+        f"pie, {time(made.target, '15ms')}",
+    )
     above = f"CE above {time(made.ce_threshold, '')}" if made.ce_threshold else ""
-    return "; ".join(text for text in (codel, above) if text)
+    return "; ".join(text for text in (aqm[made.aqm], above) if text)
 
 
 def print_overview(screen, session, held):

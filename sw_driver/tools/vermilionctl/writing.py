@@ -41,6 +41,8 @@ def check(lane, record: Record, wanted: Record, words: dict):
             raise UserError(
                 f"queue {number}: victim is nearest; this build can do that in {lane.has.victims} queues, from 0"
             )
+        if words[number].pie.on and not lane.has.pie:
+            raise UserError(f'queue {number} has aqm = "pie"; this build has no PIE')
         if words[number].codel.on and not lane.has.codel:
             raise UserError(
                 f"queue {number}: aqm or ce_threshold is to mark or drop packets as they leave; this build cannot"

@@ -3,6 +3,7 @@ package vermilion.control
 import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
+import vermilion.departure.{PieSettings, PieUnit}
 import vermilion.fixed.{Arithmetic, ConstantTable}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
@@ -71,8 +72,7 @@ class ControlPort(p: LaneParams) extends Module {
   // -- identification and capabilities --
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
-    // Minor 5 has the registers of `codel`, which other builds do not have.
-    R.Version() -> (if (p.codel) BigInt("00010005", 16) else BigInt("00010004", 16)),
+    R.Version() -> BigInt("00010006", 16),
     R.NextBlock() -> p.nextBlock,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
@@ -84,7 +84,8 @@ class ControlPort(p: LaneParams) extends Module {
     R.Flows() -> p.flows,
     R.Victims() -> p.victims,
     R.Protect() -> (if (p.protect) 1 else 0),
-    R.Codel() -> (if (p.codel) 1 else 0)
+    R.Codel() -> (if (p.codel) 1 else 0),
+    R.Pie() -> (if (p.pie) 1 else 0)
   )
 
   // -- settings that reach the lane when they are written --
@@ -264,6 +265,26 @@ class ControlPort(p: LaneParams) extends Module {
     codel.interval := shadow(R.ShadowCodelInterval)
     codel.ceThreshold := shadow(R.ShadowCeThreshold)
     codel.mtu := shadow(R.ShadowCodelMtu)(LenBits - 1, 0)
+  }
+
+  config.pie := (if (p.pie) pieOf() else 0.U.asTypeOf(config.pie))
+  private def pieOf(): PieSettings = {
+    val out = Wire(new PieSettings)
+    val switches = shadow(R.ShadowPie)
+    def gain(low: R.Register, high: R.Register): UInt = {
+      val lowWord = shadow(low)
+      Cat(shadow(high)(PieUnit.GainBits - 33, 0), lowWord)
+    }
+    out.interval := R.ShadowPie.interval(switches)
+    out.pie.on := R.ShadowPie.on(switches)
+    out.pie.byteMode := R.ShadowPie.byteMode(switches)
+    out.pie.ecn := R.ShadowFlags.ecn(flags)
+    out.pie.target := shadow(R.ShadowPieTarget)(PieUnit.DelayBits - 1, 0)
+    out.pie.burst := shadow(R.ShadowPieBurst)(PieUnit.DelayBits - 1, 0)
+    out.pie.alpha := gain(R.ShadowPieAlphaLow, R.ShadowPieAlphaHigh)
+    out.pie.beta := gain(R.ShadowPieBetaLow, R.ShadowPieBetaHigh)
+    out.pie.mtu := shadow(R.ShadowPieMtu)(PieUnit.MtuBits - 1, 0)
+    out
   }
 
   // -- commit and snapshot of the selected queue --

@@ -2,6 +2,7 @@ package vermilion.control
 
 import chisel3._
 import vermilion.decide.PoolLimit
+import vermilion.departure.PieSettings
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowConfig
 import vermilion.stream.Colour
@@ -128,4 +129,5 @@ class PolicyConfig extends Bundle {
   val size = new SizeConfig
   val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)
+  val pie = new PieSettings // in builds with `pie`
 }

@@ -55,6 +55,8 @@ object RegisterMap {
 
   object Codel extends Register(0x0038, BigInt("ffffffff", 16))
 
+  object Pie extends Register(0x003c, BigInt("ffffffff", 16))
+
   object Control extends Register(0x0040, BigInt("3", 16)) {
     val departureUpdates = Field(0, 0)
     val clearStatistics = Field(1, 1)
@@ -268,6 +270,26 @@ object RegisterMap {
   object ShadowCeThreshold extends Register(0x01ac, BigInt("ffffffff", 16))
 
   object ShadowCodelMtu extends Register(0x01b0, BigInt("7ffffff", 16))
+
+  object ShadowPie extends Register(0x01b4, BigInt("3fff0003", 16)) {
+    val on = Field(0, 0)
+    val byteMode = Field(1, 1)
+    val interval = Field(29, 16)
+  }
+
+  object ShadowPieTarget extends Register(0x01b8, BigInt("3ffffff", 16))
+
+  object ShadowPieBurst extends Register(0x01bc, BigInt("3ffffff", 16))
+
+  object ShadowPieAlphaLow extends Register(0x01c0, BigInt("ffffffff", 16))
+
+  object ShadowPieAlphaHigh extends Register(0x01c4, BigInt("3", 16))
+
+  object ShadowPieBetaLow extends Register(0x01c8, BigInt("ffffffff", 16))
+
+  object ShadowPieBetaHigh extends Register(0x01cc, BigInt("3", 16))
+
+  object ShadowPieMtu extends Register(0x01d0, BigInt("3ffff", 16))
 
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("701", 16), 0x100, 0x40) {
     val on = Field(0, 0)

@@ -2,6 +2,7 @@ package vermilion.decide
 
 import chisel3._
 import chisel3.util._
+import vermilion.departure.PieVerdict
 import vermilion.fixed.Arithmetic.all
 import vermilion.fixed.Delay
 import vermilion.fixed.Formats._
@@ -20,6 +21,7 @@ class VerdictInputs extends Bundle {
   val geometric, waits = Bool() // spacing; neither: uniform
   val probability = UInt(ProbBits.W)
   val notDraw = UInt(32.W) // ~draw, because -R is needed
+  val pie = new PieVerdict // in queues without curves
 }
 
 /** Decides each packet's verdict, with the spacing of early drops: one per cycle.
@@ -111,13 +113,14 @@ class VerdictUnit(p: LaneParams) extends Module {
       in.policed -> Verdict.Policed.U,
       overLimit -> Verdict.Tail.U,
       in.overEnd -> Verdict.Forced.U,
-      (early && in.canMark) -> Verdict.Mark.U,
-      early -> Verdict.Early.U
+      ((early && in.canMark) || in.pie.mark) -> Verdict.Mark.U,
+      (early || in.pie.drop) -> Verdict.Early.U
     )
   )
 
   /** Tells whether a packet that is not over the limit is admitted. */
-  private def admits(in: VerdictInputs, early: Bool): Bool = !refused(in) && !in.overEnd && (in.canMark || !early)
+  private def admits(in: VerdictInputs, early: Bool): Bool =
+    !refused(in) && !in.overEnd && !in.pie.drop && (in.canMark || !early)
 
   private def never(in: VerdictInputs): Bool = in.probability === 0.U
 

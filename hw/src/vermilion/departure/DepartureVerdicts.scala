@@ -14,12 +14,6 @@ class QueueCodel(p: LaneParams) extends Bundle {
   val settings = new CodelSettings
 }
 
-/** The bytes by which a queue becomes longer, modulo 2^27: negative if more are evicted than come. */
-class QueuedBytes(p: LaneParams) extends Bundle {
-  val queue = UInt(p.queueBits.W)
-  val bytes = UInt(LenBits.W)
-}
-
 /** A packet with its verdict. */
 class JudgedPacket(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
@@ -31,18 +25,16 @@ class JudgedPacket(p: LaneParams) extends Bundle {
 /** Judges each packet that a scheduler has chosen: it is sent, marked CE and sent, or dropped.
   *
   * Each queue has a [[CodelUnit]] state. The sojourn time of a packet is the time from its decision on arrival to its choice, in units of 1,024 ns.
-  * Its backlog are the bytes that are queued behind it then. They are the difference of two totals per queue: the bytes that came, and those that were taken.
+  * Its backlog are the bytes that are queued behind it then ([[QueueBacklog]]).
   *
   * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
   * A queue whose CoDel is turned on begins with a new state. Other changes keep the state.
   *
-  * Rate: one packet per cycle. Latency: [[DepartureVerdicts.Latency]] cycles from `taken` to `judged`. `came` is seen by packets that are taken
-  * in a later cycle. No packet may come and nothing may be configured in the first `queues` cycles after a reset. A configuration takes two cycles, and
+  * Rate: one packet per cycle. Latency: [[DepartureVerdicts.Latency]] cycles from `taken` to `judged`. No packet may come and nothing may be configured in the first `queues` cycles after a reset. A configuration takes two cycles, and
   * applies to packets that are taken after it. No queue may be configured in two consecutive cycles.
   *
   * `busy` is high while a packet is under way or a queue is not settled. When it is low, the next verdicts do not depend on how many cycles pass.
-  * RAMs of `queues` records, each with one writer: `settings` (configuration), `known` (verdicts), `bytesIn` (came), `bytesOut` (taken), and those
-  * of [[CodelUnit]].
+  * RAMs of `queues` records, each with one writer: `settings` (configuration), `known` (verdicts), and those of [[CodelUnit]].
   *
   * @param verdict decides: a [[CodelUnit]], or what a proof has in its place
   */
@@ -52,8 +44,8 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W)) // ns
     val configure = Flipped(Valid(new QueueCodel(p)))
-    val came = Flipped(Valid(new QueuedBytes(p)))
     val taken = Flipped(Valid(new TakenPacket(p)))
+    val behind = Input(UInt(LenBits.W)) // bytes that are queued behind it, one cycle after `taken`
     val flushed = Input(Bool()) // with `taken`
     val judged = Valid(new JudgedPacket(p))
     val dueAgain = Output(Bool()) // with `judged`: a drop, and another drop of the queue may be due at once
@@ -63,7 +55,6 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   })
   private val codel = Module(verdict(p)).suggestName("codel")
   private val settings = new ForwardingRam(p.queues, new CodelConfig).suggestName("settings")
-  private val bytesIn, bytesOut = new ForwardingRam(p.queues, UInt(LenBits.W))
   private val sweep = new SweepInit(p.queues)
   io.ready := codel.io.ready
 
@@ -82,13 +73,6 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   settings.write(!sweep.done, sweep.address, 0.U.asTypeOf(new CodelConfig))
   settings.write(configures, asked.queue, written)
 
-  // -- bytes that came --
-  private val came = Delay(io.came.bits)
-  private val cameValid = RegNext(io.came.valid, false.B)
-  private val cameTotal = bytesIn.read(io.came.bits.queue) + came.bytes
-  bytesIn.write(!sweep.done, sweep.address, 0.U)
-  bytesIn.write(cameValid, came.queue, cameTotal)
-
   // -- the verdict --
   private val packet = io.taken.bits
   codel.io.request.valid := io.taken.valid
@@ -97,13 +81,8 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   codel.io.request.bits.enqueued := ticks(packet.queueEntry.arrival)
   codel.io.request.bits.dsField := packet.queueEntry.dsField.get
   codel.io.request.bits.isIp := packet.queueEntry.isIp4 || packet.queueEntry.isIp6
-  private val s1Valid = RegNext(io.taken.valid, false.B)
-  private val s1 = Delay(packet)
-  private val s1Out = bytesOut.read(packet.queue) + s1.queueEntry.lenBytes
-  bytesOut.write(!sweep.done, sweep.address, 0.U)
-  bytesOut.write(s1Valid, s1.queue, s1Out)
   codel.io.config := settings.read(packet.queue)
-  codel.io.backlog := Mux(Delay(io.flushed), 0.U, bytesIn.read(packet.queue) - s1Out)
+  codel.io.backlog := Mux(Delay(io.flushed), 0.U, io.behind)
 
   private val stages = RegInit(0.U(Latency.W))
   stages := stages(Latency - 2, 0) ## io.taken.valid
@@ -120,7 +99,7 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   io.underWay := io.taken.valid || stages.orR
   io.busy := io.underWay || codel.io.busy
 
-  assert(sweep.done || !(io.taken.valid || io.came.valid), "a packet came before the memories are cleared")
+  assert(sweep.done || !io.taken.valid, "a packet came before the memories are cleared")
   assert(
     !(configures && io.configure.valid && io.configure.bits.queue === asked.queue),
     "a queue is configured in two consecutive cycles"

@@ -32,10 +32,16 @@ class PieDeparture(p: LaneParams) extends Bundle {
   val isLast = Bool() // nothing is queued behind it
 }
 
+/** PIE's verdict on a packet that arrives. */
+class PieVerdict extends Bundle {
+  val drop, mark = Bool() // at most one is high
+}
+
 /** A queue whose probability is updated. */
 class PieUpdate(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val isEmpty = Bool()
+  val begins = Bool() // a new state instead: probability 0, and a restart
   val config = new PieConfig
 }
 
@@ -54,8 +60,11 @@ class PieUpdate(p: LaneParams) extends Bundle {
   *   arrival    0 request   1 settings, state   2 gates   2-4 length x probability   5 probability   6 loop   7 result
   *   departure  0 request   1 sojourn time   2 loop
   * }}}
-  * `config` and `departureConfig` are those of the queue, one cycle after its request. `lost` belongs to the loop: the packet that is in it is lost for another
-  * reason. `ready` is low for `queues` cycles after a reset. Latency: [[PieUnit.Latency]] cycles.
+  * `config` is that of the queue, one cycle after its request, and so is `burst` for a departure. Departures of all queues are recorded, so that a queue whose PIE is
+  * turned on has its delay.
+  *
+  * `lost` comes with the result: that packet is lost for another reason. The loop has both results for the packet after it, with and without that loss, and
+  * `lost` only selects. `ready` is low for `queues` cycles after a reset. Latency: [[PieUnit.Latency]] cycles.
   */
 class PieUnit(p: LaneParams) extends Module {
   import PieUnit._
@@ -65,8 +74,9 @@ class PieUnit(p: LaneParams) extends Module {
     val config = Input(new PieConfig)
     val lost = Input(Bool())
     val drop, mark = Output(Bool()) // at most one is high
+    val probability = Output(UInt(32.W)) // with which the packet was decided, U0.32; 0 for a queue that is off
     val departure = Flipped(Valid(new PieDeparture(p)))
-    val departureConfig = Input(new PieConfig)
+    val burst = Input(UInt(DelayBits.W))
     val update = Flipped(Decoupled(new PieUpdate(p)))
     val ready = Output(Bool())
   })
@@ -96,11 +106,11 @@ class PieUnit(p: LaneParams) extends Module {
   private val d1 = Delay(d0)
   private val d1Sojourn = Delay(d0.now - d0.enqueued)
   private val d1Restart = burstRestart.read(d0.queue)
-  private val d2Valid = RegNext(d1Valid && io.departureConfig.on, false.B)
+  private val d2Valid = RegNext(d1Valid, false.B)
   private val d2 = Delay(d1)
   private val d2Delay = Delay(Mux(d1.isLast, 0.U, Arithmetic.saturate(d1Sojourn, DelayBits)))
   private val d2Restart = Delay(d1Restart)
-  private val d2Burst = Delay(io.departureConfig.burst)
+  private val d2Burst = Delay(io.burst)
   private val leaving = Wire(new Departed)
   private val d1Again = d2Valid && d2.queue === d1.queue
   private val d2Old = Delay(Mux(d1Again, leaving, departed.read(d0.queue)))
@@ -116,7 +126,7 @@ class PieUnit(p: LaneParams) extends Module {
 
   // -- arrivals: stages 1 to 5 --
   private val a0 = io.arrival.bits
-  private val arrivals = Seq.iterate[Valid[PieArrival]](io.arrival, Loop + 1) { a =>
+  private val arrivals = Seq.iterate[Valid[PieArrival]](io.arrival, Latency + 1) { a =>
     val next = Delay(a)
     next.valid := a.valid && !reset.asBool
     next
@@ -147,17 +157,40 @@ class PieUnit(p: LaneParams) extends Module {
 
   // -- stage 6: the loop --
   private val a6 = arrivals(Loop)
+  private val changes = a6.valid && a6On
   private val next = Wire(new Accumulated)
-  private val a5Again = a6.valid && a6On && a6.bits.queue === arrivals(5).bits.queue
-  private val old = Delay(Mux(a5Again, next, accumulated.read(arrivals(4).bits.queue)))
-  private val from = Mux(old.restart === a6Restart, old.sum, 0.U)
+  private val a7Changes = RegNext(changes && !reset.asBool, false.B)
+  private val a7Next = Delay(next)
+  private val a7Written = WireInit(a7Next)
+  when(io.lost) { a7Written.sum := 0.U }
+  accumulated.write(a7Changes, arrivals(Latency).bits.queue, a7Written)
+
+  // The packet two before is forwarded to `old`, that one before is in the stage after. Whether that one is lost is known late.
+  private def follows(ahead: Valid[PieArrival], on: Bool, behind: Valid[PieArrival]): Bool =
+    ahead.valid && on && ahead.bits.queue === behind.bits.queue
+  private val old = Delay(
+    Mux(
+      follows(arrivals(Latency), a7Changes, arrivals(Loop - 1)),
+      a7Written,
+      accumulated.read(arrivals(Loop - 2).bits.queue)
+    )
+  )
+  private val again = Delay(follows(a6, a6On, arrivals(Loop - 1)))
+  private val before6 = Mux(again, a7Next, old)
+  private val from = Mux(before6.restart === a6Restart, before6.sum, 0.U)
   private val sum = Arithmetic.wrap(from + a6Probability, AccumulatorBits)
-  private val early = a6Gate && !a6None && (sum >= Most.U || (sum >= Least.U && a6Hit))
+  private val restarts = again && io.lost
+  private def early(sum: UInt): Bool = a6Gate && !a6None && (sum >= Most.U || (sum >= Least.U && a6Hit))
+  private val isEarly = Mux(restarts, early(a6Probability), early(sum))
   next.restart := a6Restart
-  next.sum := Mux(io.lost || early || (a6Gate && a6None), 0.U, Mux(a6Gate, sum, from))
-  accumulated.write(a6.valid && a6On, a6.bits.queue, next)
-  io.drop := RegNext(a6.valid && early && !a6Marks && !io.lost, false.B)
-  io.mark := RegNext(a6.valid && early && a6Marks && !io.lost, false.B)
+  next.sum := Mux(
+    isEarly || (a6Gate && a6None),
+    0.U,
+    Mux(restarts, Mux(a6Gate, a6Probability, 0.U), Mux(a6Gate, sum, from))
+  )
+  io.drop := RegNext(a6.valid && isEarly && !a6Marks, false.B)
+  io.mark := RegNext(a6.valid && isEarly && a6Marks, false.B)
+  io.probability := Delay(Mux(a6On, Delay(a1Probability, Loop - 1)(ProbBits - 1, ProbBits - 32), 0.U))
 
   // -- updates --
   private val age = RegInit(0.U(log2Ceil(UpdateCycles + 1).W)) // cycles since the request; 0: none
@@ -193,9 +226,9 @@ class PieUnit(p: LaneParams) extends Module {
   private val bounded = Mux(uSum < 0.S, 0.U, Arithmetic.saturate(uSum.asUInt(uSum.getWidth - 2, 0), ProbBits))
   private val uBounded = at(10, bounded)
   private val idle = uDelay === 0.U && uBefore === 0.U && u.isEmpty
-  private val uNew = at(11, uBounded - Mux(idle, uBounded >> 6, 0.U))
+  private val uNew = at(11, Mux(u.begins, 0.U, uBounded - Mux(idle, uBounded >> 6, 0.U)))
   private val half = u.config.target >> 1
-  private val calm = uDelay < half && uBefore < half && uNew === 0.U
+  private val calm = u.begins || (uDelay < half && uBefore < half && uNew === 0.U)
   // The probability by the byte: a bit of the quotient in each cycle.
   private val quotient = Reg(UInt(ProbBits.W)) // above: bits of the dividend that remain; below: those of the quotient
   private val rest = Reg(UInt(MtuBits.W))
@@ -224,15 +257,14 @@ class PieUnit(p: LaneParams) extends Module {
     x.bits := queue
     x
   }
-  // Only packets of queues that are on write what they have seen.
-  private val leaving1 = queueOf(d1Valid && io.departureConfig.on, d1.queue)
+  // Only arrivals of queues that are on write what they have seen.
   private val inFlight = arrivals.zipWithIndex.tail.map { case (a, stage) =>
     queueOf(a.valid && Delay(a1Config.on, stage - 1), a.bits.queue)
   }
   burstRestart.write(
     writes,
     u.queue,
-    counted(burstRestart.read(u.queue), uDeparted.restart, Seq(leaving1, queueOf(d2Valid, d2.queue)))
+    counted(burstRestart.read(u.queue), uDeparted.restart, Seq(queueOf(d1Valid, d1.queue), queueOf(d2Valid, d2.queue)))
   )
   sumRestart.write(writes, u.queue, counted(sumRestart.read(u.queue), accumulated.read(u.queue).restart, inFlight))
 
@@ -253,6 +285,10 @@ object PieUnit {
   val TimeBits = 42
   val GainBits = 34
   val MtuBits = 18
+  private val TimeShift = 6
+
+  /** A time in ns, in PIE's unit of 64 ns. */
+  def time(ns: UInt): UInt = ns(TimeShift + TimeBits - 1, TimeShift)
   private val StampBits = 32
   private val AccumulatorBits = 60
   private val RestartBits = 2

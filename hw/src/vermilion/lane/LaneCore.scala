@@ -4,6 +4,7 @@ import chisel3._
 import chisel3.util._
 import vermilion.classify.ClassWrite
 import vermilion.decide.PoolSettings
+import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
 import vermilion.parse.TtlOptionTypes
@@ -130,6 +131,11 @@ class LaneCore(p: LaneParams) extends Module {
   queues.io.configurePort := io.configuration.portShaper
   queues.io.paused := io.configuration.paused
   queues.io.flush := io.configuration.flush
+  for ((decides, tells) <- policy.pie.zip(queues.delays)) {
+    decides.queues.departed := tells.departed
+    tells.query := decides.queues.query
+    decides.queues.isEmpty := tells.isEmpty
+  }
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.pushOuts.zip(queues.pushOuts)) {
     settles.ahead := decides.ahead
@@ -232,17 +238,25 @@ class LaneCore(p: LaneParams) extends Module {
   frames := frames + ended - begun - lost
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
-  io.wake := queues.io.wake
+  io.wake := policy.pie.map(pie => LaneCore.earlier(queues.io.wake, pie.wake)).getOrElse(queues.io.wake)
   private val elsewhere =
     !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || ways
       .map(_.holdsCells)
       .reduce(_ || _) || ceWaiting.reduce(_ || _) ||
       io.configuration.commit.valid
-  io.busy := elsewhere || queues.io.busy
+  io.busy := elsewhere || queues.io.busy || policy.pie.map(_.busy).getOrElse(false.B)
   io.holdsPackets := elsewhere || queues.io.holdsPackets
 }
 
 object LaneCore {
+
+  /** The earlier of two times. */
+  private def earlier(one: Valid[UInt], other: Valid[UInt]): Valid[UInt] = {
+    val out = Wire(Valid(UInt(TimeBits.W)))
+    out.valid := one.valid || other.valid
+    out.bits := Mux(one.valid && !(other.valid && Arithmetic.reached(one.bits, other.bits)), one.bits, other.bits)
+    out
+  }
 
   /** Maximum number of packets that an egress has marked and that are not counted yet. One packet is counted and one cell is read per cycle. So all
     * egresses together have at most as many as the cells that their paths held at the beginning: at most 4 each.

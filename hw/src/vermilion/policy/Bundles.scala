@@ -6,6 +6,7 @@ import vermilion.average.Tally
 import vermilion.classify.ClassEntry
 import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
+import vermilion.departure.{PieArrival, QueuePie}
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
 import vermilion.stream._
@@ -84,6 +85,14 @@ class MarkTrace extends Bundle {
 class PolicyCommit(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val config = new PolicyConfig
+
+  /** The queue's part for PIE. */
+  def forPie: QueuePie = {
+    val out = Wire(new QueuePie(p))
+    out.queue := queue
+    out.settings := config.pie
+    out
+  }
 }
 
 /** The kinds of slots in the pipeline. */
@@ -111,6 +120,34 @@ class Token(p: LaneParams) extends Bundle {
 
   /** A packet that averages count: without a fault and not policed. */
   def counted: Bool = sound && !mark.policed
+
+  /** The packet's entry in its queue; what its verdict and its queue's settings change is 0. */
+  def queueEntry: QueueEntry = {
+    val d = WireInit(0.U.asTypeOf(new QueueEntry(p)))
+    d.queue := entry.queue
+    d.headCell := descriptor.headCell
+    d.cells := descriptor.cells
+    d.lenBytes := descriptor.lenBytes
+    d.colour := entry.colour
+    d.arrival := time
+    d.isIp4 := descriptor.headers.isIp4
+    d.isIp6 := descriptor.headers.isIp6
+    d.l3Offset := descriptor.headers.l3Offset
+    d.ttlOptionAt := descriptor.headers.ttlOptionAt
+    d.dsField.foreach(_ := descriptor.headers.dscp ## descriptor.headers.ecn)
+    d
+  }
+
+  /** The packet's request of PIE, without its queue's backlog. */
+  def forPie: PieArrival = {
+    val arrival = WireInit(0.U.asTypeOf(new PieArrival(p)))
+    arrival.queue := entry.queue
+    arrival.lenBytes := descriptor.lenBytes
+    arrival.ect := isEct
+    arrival.draw := draw
+    arrival
+  }
+
   def isEct: Bool = (descriptor.headers.isIp4 || descriptor.headers.isIp6) && descriptor.headers.ecn =/= 0.U
 }
 

@@ -7,6 +7,7 @@ import vermilion.classify._
 import vermilion.control._
 import vermilion.curve._
 import vermilion.decide._
+import vermilion.departure.{PiePorts, PieQueues, PieVerdict}
 import vermilion.fixed.Formats._
 import vermilion.fixed.{Delay, Memory, MemoryKind}
 import vermilion.flow.{FlowEvents, FlowMarkerPorts, FlowState}
@@ -59,6 +60,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
 
   /** Only in builds with the victim search, where it replaces `enqueue` and `refused`. */
   val pushOuts = Option.when(p.victims != 0)(IO(new PushOutPorts(p)))
+  val pie = Option.when(p.pie)(IO(new PiePorts(p))) // only in builds with `pie`
   private val settle = PolicyPipeline.settling(p)
   private val slots = Module(new SlotSource(p))
   private val lookup = Module(new QueueStateLookup(p))
@@ -71,6 +73,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val marker = Module(new TokenMarker(p))
   private val flows = Module(FlowMarkerPorts(p))
   private val distance = Module(new Distance)
+  private val delays = Option.when(p.pie)(Module(new PieQueues(p)).suggestName("delays"))
   private def ofQueues[T <: Data](record: T) = new Memory(p.queues, record, MemoryKind.of(p.queues))
   private val markConfig = ofQueues(new MarkConfig)
   private val distanceConfig = ofQueues(new DistanceConfig)
@@ -82,7 +85,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stage m0 (mN is stage -10 + N): fill the slot --
   private val ready =
     marker.io.ready && flows.io.ready && lookup.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
-      verdicts.io.ready
+      verdicts.io.ready && delays.map(_.io.ready).getOrElse(true.B)
   // Registered, because it enables all that a slot changes. After a new seed it is low from the next cycle on, like the flow table's.
   private val enabled = RegNext(ready && !io.seed.valid && !io.skip, false.B)
   private val committing = RegInit(false.B) // the commit's slot is in the pipeline
@@ -175,8 +178,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   lookupConfig.write(carries(lookupAt, Slot.Commit), io.commit.bits.queue, LookupConfig(io.commit.bits.config.average))
   stepConfig.write(carries(stepRead, Slot.Commit), io.commit.bits.queue, StepConfig(io.commit.bits.config.average))
   sizeConfig.write(carries(ratioRead, Slot.Commit), io.commit.bits.queue, io.commit.bits.config.size)
-  decideConfig.write(io.commit.ready, io.commit.bits.queue, io.commit.bits.config.decide)
-  io.commit.ready := carries(decideRead, Slot.Commit)
+  decideConfig.write(carries(decideRead, Slot.Commit), io.commit.bits.queue, io.commit.bits.config.decide)
+  io.commit.ready := carries(if (p.pie) decideRead.max(PolicyTiming.pie) else decideRead, Slot.Commit)
   curve.io.commit.valid := carries(curveRequest, Slot.Commit)
   curve.io.commit.bits.queue := io.commit.bits.queue
   curve.io.commit.bits.colours := io.commit.bits.config.colours
@@ -233,7 +236,18 @@ class PolicyPipeline(p: LaneParams) extends Module {
   curve.io.average := averages.io.own
   curve.io.canMark := s6CanMark
 
-  // -- stages 7 to 15: drop spacing, limits, verdict --
+  // -- stages 7 to 15: PIE, whose queues have the probability 0 of no curve; drop spacing, limits, verdict --
+  for ((delays, ports) <- delays.zip(pie)) {
+    ports <> delays.io.ports
+    delays.io.now := io.now
+    delays.io.configure.valid := carries(PolicyTiming.pie, Slot.Commit)
+    delays.io.configure.bits := io.commit.bits.forPie
+    delays.io.arrival.valid := carries(PolicyTiming.pie, Slot.Packet) && stages(PolicyTiming.pie).bits.counted
+    delays.io.arrival.bits := stages(PolicyTiming.pie).bits.forPie
+    val backlog = lookup.io.backlog.map(_.bytes).reduce(_ + _)
+    delays.io.arrival.bits.backlog := holdUntil(backlog, backlogSeen, PolicyTiming.pie)
+    delays.io.lost := limit.io.over || pool.io.over
+  }
   private def holdS6Until[T <: Data](x: T, stage: Int): T = holdUntil(x, averageDone, stage)
   private val before = stages(decide - 1).bits
   limit.io.departed := io.departed
@@ -266,6 +280,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   verdicts.io.inputs.bits.geometric := Delay(spacing === Spacing.Geometric.U)
   verdicts.io.inputs.bits.waits := Delay(spacing === Spacing.Wait.U)
   verdicts.io.inputs.bits.probability := curve.io.probability
+  verdicts.io.inputs.bits.pie := delays.map(_.io.verdict).getOrElse(0.U.asTypeOf(new PieVerdict))
   private val provisional = verdicts.io.verdict
   private val byCurve =
     provisional === Verdict.Early.U || provisional === Verdict.Forced.U || provisional === Verdict.Mark.U
@@ -289,22 +304,12 @@ class PolicyPipeline(p: LaneParams) extends Module {
   io.enqueue.valid := admitted && (p.victims == 0).B
   io.enqueue.bits.queue := done.entry.queue
   private val d = io.enqueue.bits.queueEntry
-  d.queue := done.entry.queue
-  d.headCell := done.descriptor.headCell
-  d.cells := done.descriptor.cells
-  d.lenBytes := done.descriptor.lenBytes
-  d.colour := done.entry.colour
-  d.arrival := done.time
-  d.isIp4 := headers.isIp4
-  d.isIp6 := headers.isIp6
-  d.l3Offset := headers.l3Offset
+  d := done.queueEntry
   d.setCe := admitted && provisionalVerdict === Verdict.Mark.U
   private val remark = holdS6Until(s6Decide.remark(s6.entry.colour), latency)
   d.setDscp := remark.on
   d.dscp := remark.dscp
   d.removeOption := headers.hasTtlOption && holdS6Until(s6Decide.ttlOption, latency)
-  d.ttlOptionAt := headers.ttlOptionAt
-  d.dsField.foreach(_ := headers.dscp ## headers.ecn)
   io.refused.valid := decided && !admitted && done.descriptor.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.descriptor.headCell
   io.refused.bits.cells := done.descriptor.cells
@@ -370,7 +375,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.ahead := holdUntil(averages.io.ahead, averageDone, latency)
   out.draw := done.draw
   out.average := holdUntil(averages.io.average, averageDone, latency)
-  out.probability := Delay(curve.io.probability)
+  out.probability := Delay(curve.io.probability | delays.map(_.io.probability).getOrElse(0.U))
   out.queued := limit.io.queued
   out.poolFull := Delay(pool.io.over)
   out.distance := done.distance

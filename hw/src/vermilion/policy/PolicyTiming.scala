@@ -3,6 +3,7 @@ package vermilion.policy
 import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.curve.{CurveUnit, QueueCurves}
 import vermilion.decide.{QueueLimit, SizeRatio}
+import vermilion.departure.PieUnit
 import vermilion.flow.FlowMarker
 import vermilion.mark.TokenMarker
 import vermilion.victim.VictimQueues
@@ -40,6 +41,9 @@ object PolicyTiming {
 
   /** The stage of the verdict's one-cycle loop, in which the probability is valid. */
   val decide: Int = averageDone + QueueCurves.Latency
+
+  /** The stage in which PIE is requested; its result comes with the verdict. */
+  val pie: Int = decide - PieUnit.Latency
 
   /** The stage in which the limit of a queue is requested. */
   val limitAhead: Int = decide - QueueLimit.Ahead

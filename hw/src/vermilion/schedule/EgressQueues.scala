@@ -74,6 +74,13 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     val ready = Output(Bool()) // low after reset; until it is high no packet may come
   }))
 
+  /** In builds with `pie`: what its controller needs of the queues. `departed` comes one cycle after a packet is taken. */
+  val delays = Option.when(p.pie)(IO(new Bundle {
+    val departed = Valid(new PieDeparture(p))
+    val query = Input(UInt(p.queueBits.W))
+    val isEmpty = Output(Bool()) // one cycle after `query`
+  }))
+
   private val guards = new Guards(p.protect)
   private val manager = Module(new QueueManager(p))
   private val queues = manager.io
@@ -146,6 +153,21 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
   private def discards(scheduler: Scheduler): Bool = scheduler.io.take && scheduler.io.discards
   private val isFlushed = RegNext(schedulers.map(discards).reduce(_ || _), false.B)
   private val verdicts = Option.when(p.codel)(Module(new DepartureVerdicts(p, verdict)).suggestName("verdicts"))
+  private val backlog = Option.when(p.codel || p.pie)(Module(new QueueBacklog(p)).suggestName("backlog"))
+  for (backlog <- backlog) {
+    backlog.io.came := came
+    backlog.io.taken := taken
+    backlog.io.query := 0.U
+  }
+  for ((delays, backlog) <- delays.zip(backlog)) {
+    backlog.io.query := delays.query
+    delays.isEmpty := backlog.io.isEmpty
+    delays.departed.valid := RegNext(taken.valid, false.B)
+    delays.departed.bits.queue := Delay(taken.bits.queue)
+    delays.departed.bits.now := Delay(PieUnit.time(io.now))
+    delays.departed.bits.enqueued := Delay(PieUnit.time(taken.bits.queueEntry.arrival))
+    delays.departed.bits.isLast := backlog.io.behind === 0.U
+  }
   private val judged = Wire(Valid(new JudgedPacket(p)))
   judged.valid := taken.valid
   judged.bits.queue := taken.bits.queue
@@ -160,7 +182,7 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     verdicts.io.configure.valid := io.configure.valid
     verdicts.io.configure.bits.queue := io.configure.bits.queue
     verdicts.io.configure.bits.settings := io.configure.bits.codel.get
-    verdicts.io.came := came
+    verdicts.io.behind := backlog.get.io.behind
     judged := verdicts.io.judged
     val dropped = Wire(Valid(new DroppedPacket(p)))
     dropped.valid := judged.bits.dropped

@@ -1,0 +1,156 @@
+package vermilion.departure
+
+import chisel3._
+import chisel3.util._
+import vermilion.fixed.{Arithmetic, ForwardingRam, SweepInit}
+import vermilion.fixed.Formats._
+import vermilion.lane.LaneParams
+
+/** The settings of a queue that its updates need. */
+class PieUpdateSettings extends Bundle {
+  val on = Bool()
+  val target = UInt(PieUnit.DelayBits.W)
+  val alpha, beta = UInt(PieUnit.GainBits.W)
+  val mtu = UInt(PieUnit.MtuBits.W)
+  val interval = UInt(PieSweep.IntervalBits.W) // T_update, in ticks; 1 and more
+}
+
+/** Asks for the update of every queue's PIE once per its own T_update.
+  *
+  * A tick is 2^16 ns. A pass over all queues begins with the tick in which a queue is due, and after a configuration. A queue takes 2 cycles of it, and
+  * [[PieSweep.QueueCycles]] if it is updated. So 1,024 queues can be updated in each fifth tick. If a pass takes longer than until the next queue is due, another
+  * one follows at once.
+  *
+  * A queue is due T_update after it was due before. If that time is past, or more than T_update ahead (the clock was set), it is due T_update from now.
+  *
+  * A queue whose PIE is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later.
+  *
+  * `queue` is the queue whose `settings` and `isEmpty` are wanted one cycle later. `wake` is when the next pass begins. `busy` is low until then, unless something
+  * is configured.
+  */
+class PieSweep(p: LaneParams) extends Module {
+  import PieSweep._
+
+  val io = IO(new Bundle {
+    val now = Input(UInt(TimeBits.W)) // ns
+    val configured = Input(Bool())
+    val queue = Output(UInt(p.queueBits.W))
+    val settings = Input(new PieUpdateSettings)
+    val isEmpty = Input(Bool())
+    val update = Decoupled(new PieUpdate(p))
+    val arrival = Input(UInt(p.queueBits.W))
+    val active = Output(Bool()) // that of `arrival`, one cycle later
+    val wake = Valid(UInt(TimeBits.W))
+    val busy = Output(Bool())
+    val ready = Output(Bool())
+  })
+  private object State extends ChiselEnum { val Idle, Read, Ask, Wait = Value }
+  private val active = new ForwardingRam(p.queues, Bool()).suggestName("active")
+  private val dueTicks = new ForwardingRam(p.queues, UInt(TickBits.W)).suggestName("dueTicks")
+  private val sweep = new SweepInit(p.queues)
+  private val state = RegInit(State.Idle)
+  private val index = RegInit(0.U(p.queueBits.W))
+  private val asked = RegInit(false.B) // a pass is wanted at once
+  private val armed = RegInit(false.B) // a pass is wanted at tick `next`
+  private val next, passTick, soonest = Reg(UInt(TickBits.W))
+  private val found = Reg(Bool()) // `soonest` holds a tick: the least that a queue of this pass is due
+  private val tick = io.now(TickShift + TickBits - 1, TickShift)
+  io.ready := sweep.done
+  io.queue := index
+  io.active := active.read(io.arrival)
+
+  /** The tick is ahead, by at most `most`. */
+  private def isAhead(x: UInt, most: UInt): Bool = Arithmetic.wrap(x - tick - 1.U, TickBits) < most
+
+  private val settings = io.settings
+  private val isActive = active.read(index)
+  private val due = dueTicks.read(index)
+  private val isDue = !isActive || !isAhead(due, settings.interval)
+  private val following = Arithmetic.wrap(due + settings.interval, TickBits)
+  private val nextDue = Mux(
+    isActive && isAhead(following, settings.interval),
+    following,
+    Arithmetic.wrap(tick + settings.interval, TickBits)
+  )
+  io.update.valid := state === State.Ask && settings.on && isDue
+  io.update.bits.queue := index
+  io.update.bits.isEmpty := io.isEmpty
+  io.update.bits.begins := !isActive
+  io.update.bits.config := DontCare // what updates do not use
+  io.update.bits.config.on := true.B
+  io.update.bits.config.target := settings.target
+  io.update.bits.config.alpha := settings.alpha
+  io.update.bits.config.beta := settings.beta
+  io.update.bits.config.mtu := settings.mtu
+
+  private val isNextReached = armed && !isAhead(next, MostInterval.U)
+  private val finds = WireInit(false.B) // the queue of this pass is due later, at `laterDue`
+  private val laterDue = Mux(isDue, nextDue, due)
+  private val isSooner =
+    !found || Arithmetic.wrap(laterDue - passTick, TickBits) < Arithmetic.wrap(soonest - passTick, TickBits)
+  when(finds) {
+    found := true.B
+    when(isSooner) { soonest := laterDue }
+  }
+  private def advance(): Unit = {
+    index := index + 1.U
+    state := State.Read
+    when(index === (p.queues - 1).U) {
+      index := 0.U
+      state := State.Idle
+      armed := found || finds
+      next := Mux(finds && isSooner, laterDue, soonest)
+    }
+  }
+  private val turnsOff, turnsOn = WireInit(false.B)
+  switch(state) {
+    is(State.Idle) {
+      when(sweep.done && (asked || isNextReached)) {
+        state := State.Read
+        passTick := tick
+        found := false.B
+        asked := false.B
+      }
+    }
+    is(State.Read) { state := State.Ask }
+    is(State.Ask) {
+      when(!settings.on) {
+        turnsOff := true.B
+        advance()
+      }.elsewhen(!isDue) {
+        finds := true.B
+        advance()
+      }.elsewhen(io.update.ready) {
+        finds := true.B
+        state := State.Wait
+      }
+    }
+    is(State.Wait) {
+      when(io.update.ready) {
+        turnsOn := true.B
+        advance()
+      }
+    }
+  }
+  when(io.configured) { asked := true.B }
+  active.write(!sweep.done, sweep.address, false.B)
+  active.write(turnsOff || turnsOn, index, turnsOn)
+  dueTicks.write(!sweep.done, sweep.address, 0.U)
+  dueTicks.write(io.update.fire, index, nextDue)
+
+  private val ticks = io.now >> TickShift
+  private val untilNext = Arithmetic.wrap(next - tick, TickBits)
+  io.wake.valid := armed && !io.busy
+  io.wake.bits := Arithmetic.wrap(ticks + untilNext, TimeBits - TickShift) ## 0.U(TickShift.W)
+  io.busy := !sweep.done || state =/= State.Idle || asked || isNextReached
+}
+
+object PieSweep {
+  val TickShift = 16 // ns in a tick, as a power of two
+  val IntervalBits = 14
+  private val TickBits = 20
+  private val MostInterval = (1 << IntervalBits) - 1
+
+  /** Cycles of a queue that is updated. */
+  val QueueCycles: Int = PieUnit.UpdateCycles + 2
+}
