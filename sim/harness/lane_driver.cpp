@@ -7,8 +7,9 @@ namespace vermilion {
 
 namespace {
 
-constexpr u64 PatienceCycles = 10'000'000;  // without an event; then the lane counts as hung
-constexpr u32 PauseCycles = 5;              // most cycles from the port `paused` to the last departure
+constexpr u64 LongestWaitNs = 10'000'000'000;  // without an event: more than the longest frame takes at the lowest rate
+constexpr u64 PatienceCycles = 10'000'000;     // without an event; then the lane counts as hung
+constexpr u32 PauseCycles = 5;                 // most cycles from the port `paused` to the last departure
 
 }  // namespace
 
@@ -70,6 +71,7 @@ void LaneDriver::reset(u32 clocks) {
     if (i > 0) defined_ = true;
   }
   for (Output& out : outputs_) out.bytes.clear();
+  underWay_ = 0;
 }
 
 void LaneDriver::start(const VmConfig& config, u32 resetCycles) {
@@ -116,7 +118,7 @@ bool LaneDriver::inputReady(u32 input) const {
 }
 
 void LaneDriver::sample() {
-  quiet_++;
+  if (quiet_++ == 0) moved_ = now_;
   resting_ = lane_.busy() ? 0 : resting_ + 1;
   RtlDecision d;
   if (lane_.decision(d)) {
@@ -203,13 +205,15 @@ void LaneDriver::fill(FrameSource& source) {
   }
 }
 
-// Without frames only updates of PIE are left, which go on for ever.
+// Updates of PIE go on for ever: without frames, and with frames that only the end of a pause lets go.
 bool LaneDriver::jump(u64 until) {
   u64 to = next_ ? next_->time : ~u64{0}, wake;
-  if (!next_ && sourceEnded_ && underWay_ == 0) return false;
+  const bool only = !next_ && sourceEnded_ && until == ~u64{0};
+  if (only && (underWay_ == 0 || now_ - moved_ > LongestWaitNs)) return false;
   if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
   if (to == ~u64{0}) return false;
   now_ = std::max(now_, ontoGrid(std::min(to, until)));
+  if (!only) quiet_ = 0;
   return true;
 }
 

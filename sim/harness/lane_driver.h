@@ -127,6 +127,7 @@ class LaneDriver {
   u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledCycles_ = 0;
   u64 step_ = ClockNs;  // ns of lane time per cycle
   u64 quiet_ = 0;       // cycles without a beat, a verdict or a departure
+  u64 moved_ = 0;       // lane time of the last of these
   u64 underWay_ = 0;    // frames that have arrived and have not left
   u64 resting_ = 0;     // cycles since the lane was last busy
 };

@@ -164,17 +164,17 @@ constexpr uint32_t shadow_codel_target() { return 0x01a4; }
 constexpr uint32_t shadow_codel_interval() { return 0x01a8; }
 constexpr uint32_t shadow_ce_threshold() { return 0x01ac; }
 constexpr uint32_t shadow_codel_mtu() { return 0x01b0; }
-constexpr uint32_t shadow_pie() { return 0x01b4; }
+constexpr uint32_t shadow_pie() { return 0x01c0; }
 constexpr Field kShadowPieOn{0, 0};
 constexpr Field kShadowPieByteMode{1, 1};
 constexpr Field kShadowPieInterval{29, 16};
-constexpr uint32_t shadow_pie_target() { return 0x01b8; }
-constexpr uint32_t shadow_pie_burst() { return 0x01bc; }
-constexpr uint32_t shadow_pie_alpha_low() { return 0x01c0; }
-constexpr uint32_t shadow_pie_alpha_high() { return 0x01c4; }
-constexpr uint32_t shadow_pie_beta_low() { return 0x01c8; }
-constexpr uint32_t shadow_pie_beta_high() { return 0x01cc; }
-constexpr uint32_t shadow_pie_mtu() { return 0x01d0; }
+constexpr uint32_t shadow_pie_target() { return 0x01c4; }
+constexpr uint32_t shadow_pie_burst() { return 0x01c8; }
+constexpr uint32_t shadow_pie_alpha_low() { return 0x01cc; }
+constexpr uint32_t shadow_pie_alpha_high() { return 0x01d0; }
+constexpr uint32_t shadow_pie_beta_low() { return 0x01d4; }
+constexpr uint32_t shadow_pie_beta_high() { return 0x01d8; }
+constexpr uint32_t shadow_pie_mtu() { return 0x01dc; }
 constexpr uint32_t shadow_colour_curve_flags(uint32_t i, uint32_t j) { return 0x0200 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};

@@ -280,7 +280,8 @@ bool ClockedLane::wake(u64& ns) const {
   u64 pie;
   const bool schedules = scheduler_.wake(now_, ns);
   if (!pie_.wake(now_, pie)) return schedules;
-  if (!schedules || static_cast<i64>(pie - ns) < 0) ns = pie;
+  const u64 behind = truncate(ns - pie, TimeBits);  // serial-number order
+  if (!schedules || (behind != 0 && behind >> (TimeBits - 1) == 0)) ns = pie;
   return true;
 }
 

@@ -27,8 +27,9 @@ PieSettings settingsOf(const VmQueue& q) {
 // A packet departs. The lane's clock wraps.
 void departs(PieState& state, const PieSettings& settings, u64 now, u64 arrival, bool last) {
   const u64 left = truncate(now, TimeBits) >> PieTimeShift, came = truncate(arrival, TimeBits) >> PieTimeShift;
-  const u64 sojourn = truncate(left - came, TimeBits - PieTimeShift);
-  pieDeparts(state, settings, left, left - sojourn, last ? 0 : 1);
+  const int shift = 64 - (TimeBits - PieTimeShift);
+  const i64 sojourn = static_cast<i64>((left - came) << shift) >> shift;
+  pieDeparts(state, settings, left, left - static_cast<u64>(sojourn), last ? 0 : 1);
 }
 
 }  // namespace
@@ -45,20 +46,21 @@ ClockedPie::ClockedPie(const std::vector<VmQueue>& queues, u32 built, u64 config
     q.state = pieBegin();
     q.on = q.active = queues[i].pie.on != 0;
     q.settings = settingsOf(queues[i]);
-    q.interval = queues[i].pie.interval;
+    q.interval = std::max(queues[i].pie.interval, 1u);
     if (!q.on) continue;
     q.due = ticks(passTick_ + q.interval);
     find(q.due);
   }
   armed_ = soonest_.has_value();
   next_ = soonest_.value_or(0);
+  wait_ = ticks(next_ - passTick_);
 }
 
 void ClockedPie::configure(u32 queue, const VmQueue& profile) {
   if (queue >= queues_.size()) return;
   Queue& q = queues_[queue];
   q.settings = settingsOf(profile);
-  q.interval = profile.pie.interval;
+  q.interval = std::max(profile.pie.interval, 1u);
   q.on = profile.pie.on != 0;
   asked_ = true;
 }
@@ -106,7 +108,7 @@ void ClockedPie::write() {
     if (u.begins)
       pieRestarts(state, u.delay);
     else
-      pieUpdate(state, q.settings, u.delay, u.isEmpty);
+      pieUpdate(state, u.settings, u.delay, u.isEmpty);
   };
   apply(after);
   if (after.restarts) {
@@ -124,17 +126,19 @@ void ClockedPie::find(u32 due) {
   if (!soonest_ || ticks(due - passTick_) < ticks(*soonest_ - passTick_)) soonest_ = due;
 }
 
-void ClockedPie::advance() {
+void ClockedPie::advance(u32 tick) {
   state_ = State::Read;
   if (++index_ != queues_.size()) return;
   index_ = 0;
   state_ = State::Idle;
   armed_ = soonest_.has_value();
   next_ = soonest_.value_or(next_);
+  wait_ = ticks(next_ - passTick_) & MostInterval;
+  if (isAhead(passTick_, tick, MostInterval)) asked_ = true;
 }
 
 bool ClockedPie::reached(u64 now) const {
-  return armed_ && !isAhead(next_, tickOf(now), MostInterval);
+  return armed_ && !isAhead(next_, tickOf(now), wait_);
 }
 
 // The state machine of PieSweep.scala.
@@ -155,13 +159,13 @@ void ClockedPie::pass(u64 clock, u64 now) {
     case State::Ask:
       if (!q.on) {
         q.active = false;
-        return advance();
+        return advance(tick);
       }
       if (q.active && isAhead(q.due, tick, q.interval)) {
         find(q.due);
-        return advance();
+        return advance(tick);
       }
-      update_ = Update{clock + UpdateCycles - 1, index_, q.state.delay, q.bytesBefore == 0, !q.active};
+      update_ = Update{clock + UpdateCycles - 1, index_, q.state.delay, q.bytesBefore == 0, !q.active, q.settings};
       q.due = q.active && isAhead(ticks(q.due + q.interval), tick, q.interval) ? ticks(q.due + q.interval)
                                                                                : ticks(tick + q.interval);
       find(q.due);
@@ -170,7 +174,7 @@ void ClockedPie::pass(u64 clock, u64 now) {
     case State::Wait:
       if (update_) return;
       q.active = true;
-      return advance();
+      return advance(tick);
   }
 }
 
@@ -222,7 +226,7 @@ u64 pieProbability(const ClockedPie::Seen& seen, const VmArrival& a) {
 
 bool ClockedPie::wake(u64 now, u64& ns) const {
   if (!armed_ || busy(now)) return false;
-  ns = ((now >> TickShift) + ticks(next_ - tickOf(now))) << TickShift;
+  ns = truncate(((now >> TickShift) + ticks(next_ - tickOf(now))) << TickShift, TimeBits);
   return true;
 }
 

@@ -76,14 +76,14 @@ class ClockedPie {
   void depart(u64 clock);
   void write();
   void pass(u64 clock, u64 now);
-  void advance();
+  void advance(u32 tick);
   void find(u32 due);
 
   std::vector<Queue> queues_;
   std::deque<Came> came_, cameBefore_;
   std::deque<Left> taken_, takenBefore_, leaving_;
   State state_ = State::Idle;
-  u32 index_ = 0, next_ = 0, passTick_ = 0;
+  u32 index_ = 0, next_ = 0, passTick_ = 0, wait_ = 0;
   std::optional<u32> soonest_;
   bool asked_ = false, armed_ = false;
   struct Update {
@@ -91,6 +91,7 @@ class ClockedPie {
     u32 queue;
     u64 delay;
     bool isEmpty, begins;
+    PieSettings settings;
   };
   std::optional<Update> update_;
 };

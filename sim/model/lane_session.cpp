@@ -151,7 +151,7 @@ void LaneSession::advance(u64 time) {
 
 bool LaneSession::next(u64& ns) const {
   u64 wake = now_;
-  if (inside_.empty() || (resting() && !lane_.wake(wake))) return false;
+  if (resting() && (inside_.empty() || !lane_.wake(wake))) return false;
   ns = std::max(now_, ontoGrid(wake)) + NextCycles * LaneClockNs;
   return true;
 }

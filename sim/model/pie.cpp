@@ -52,7 +52,8 @@ void pieLost(PieState& s) {
 }
 
 void pieDeparts(PieState& s, const PieSettings& settings, u64 now, u64 enqueued, u32 backlog) {
-  s.delay = backlog == 0 ? 0 : saturate(now - enqueued, PieDelayBits);
+  const bool future = static_cast<i64>(now - enqueued) < 0;  // the clock was set back
+  s.delay = backlog == 0 || future ? 0 : saturate(now - enqueued, PieDelayBits);
   s.burstLeft = pieBurstLeft(s, settings);
   const u64 since = !s.restarts ? static_cast<u32>(now - s.departed) : 0;
   s.departed = static_cast<u32>(now);

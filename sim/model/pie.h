@@ -11,7 +11,7 @@
 //   An early drop or mark sets the accumulated probability to 0 (RFC 8033). Linux forgets that where the accumulated
 //   probability reaches 8.5 and the packet is marked. Until p is 0 or a packet is dropped, it then marks every packet that
 //   passes the conditions before.
-//   A sojourn time of more than 2^26 - 1 units (4.29 s) counts as that.
+//   A sojourn time of more than 2^26 - 1 units (4.29 s) counts as that, and a negative one as 0.
 //   In byte mode p is divided by the mtu at the update. Linux divides at the arrival. `mtu` must be 1 or more.
 #pragma once
 

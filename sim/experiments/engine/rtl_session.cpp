@@ -130,6 +130,8 @@ void RtlSession::advance(u64 time) {
 bool RtlSession::next(u64& ns) const {
   u64 wake = now_;
   if (resting()) {
+    const auto empty = [](const auto& frames) { return frames.empty(); };
+    if (left_.empty() && std::all_of(queues_.begin(), queues_.end(), empty)) return false;
     if (!lane_.wake(wake)) return false;
     wake = unwrapped(wake, now_);
   }

@@ -10,6 +10,7 @@ from vermilion.configuration import config, config_file
 from vermilion.profile import quantise
 from vermilion.toolchain.build import ROOT
 from vermilion.values import units
+from vermilion.values.fields import UserError
 
 PORT = '[port]\nrate = "1Gbit"\n'
 QUEUE = PORT + '[[queue]]\nname = "a"\n'
@@ -339,6 +340,15 @@ def test_alphas_are_those_of_the_codes():
     for code in range(1, 12):
         asked = config.parse(pool | {"queue": [{"name": "a", "alpha": 2.0 ** (code - 8)}]})
         assert quantise.hardware(asked)["queues"][0]["alpha"] == code
+
+
+def test_updates_of_pie_fit_into_the_time():
+    """288 ns each, at most half of the time: 113 queues with the shortest tupdate."""
+    queues = [{"name": str(i), "aqm": "pie", "tupdate": "65536ns"} for i in range(114)]
+    port = {"port": {"rate": "10Gbit"}}
+    config.parse(port | {"queue": queues[1:]}, 1024, 0)
+    with pytest.raises(UserError, match=r"tupdate is too short for so many queues: .* 65.536us, 113 queues fit"):
+        config.parse(port | {"queue": queues}, 1024, 0)
 
 
 def test_pool_larger_than_the_buffer(tmp_path):

@@ -174,6 +174,15 @@ def test_both_engines_drop_and_mark_alike_as_packets_leave():
     assert seen["dropped"] > 100 and seen["CE"] > 100, seen
 
 
+def test_both_engines_decide_alike_by_pie():
+    """And both are quiescent without frames, although updates go on."""
+    pie = {"aqm": "pie", "target": "500us", "tupdate": "5ms", "pie_alpha": 3, "pie_beta": 3, "burst_allowance": "0ns"}
+    pie |= {"average": {"kind": "red"}} | dict.fromkeys(COLOURS, {"curve": "tail"})
+    queues = [af(**pie, rate="4Mbit", limit="200KB"), REST | {"aqm": "pie", "ecn": True, "limit": "100KB"}]
+    seen = compared("pie", {"port": {"rate": "20Mbit", "burst": "8KB"}, "queue": queues})
+    assert seen[2] > 20 and seen["dropped"] == 0, seen
+
+
 def test_engines_with_other_draws_differ():
     records = [network.lane("x", "x", LANES["bytes"], seed)["lane"] for seed in (1, 2)]
     model, rtl = Engine("model", records[0]), Engine("rtl", records[1])

@@ -8,6 +8,7 @@ from vermilion.values.fields import UserError
 
 from .tables import QueueFields
 
+UPDATE_NS, MOST_SPENT = 288, 0.5  # of a queue's probability (PieSweep.scala); share of the time
 PIE_FIELDS = ("pie_alpha", "pie_beta", "burst_allowance", "bytemode")
 
 
@@ -39,6 +40,14 @@ def fault(queue: QueueFields, curves: Iterable[tuple[str, str]]) -> str | None:
 
 def check(queues: Iterable[tuple[str, QueueFields]], build_codel: bool | None, build_pie: bool | None) -> None:
     """Refuses what a build without these AQMs cannot do; None: the build is not known. `queues`: with their names."""
+    queues = list(queues)
+    spent = sum(UPDATE_NS / (queue.tupdate or C.VM_PIE_TUPDATE) for _, queue in queues if queue.aqm == "pie")
+    if spent > MOST_SPENT:
+        least = min(queue.tupdate or C.VM_PIE_TUPDATE for _, queue in queues if queue.aqm == "pie")
+        raise UserError(
+            f"tupdate is too short for so many queues: an update takes {UPDATE_NS} ns, and updates may take half of the time. "
+            f"With {units.time_text(least)}, {int(MOST_SPENT * least / UPDATE_NS)} queues fit"
+        )
     for name, queue in queues:
         if queue.aqm == "pie" and build_pie is False:
             raise UserError(

@@ -1,4 +1,4 @@
-"""Known answers for the conversion in a running kernel: queues of the shipped configurations, and the register words that this program works out.
+"""Known answers for the conversion in a running kernel: queues of the shipped configurations and of some more AQMs, and the register words that this program works out.
 
 `python -m vermilion.generate.driver_vectors` writes `sw_driver/kernel/vm_test_vectors.h` anew; with `--check` it writes nothing and fails if that is
 stale. The kernel module compares them in `ethtool -t` and, where the kernel has KUnit, in a suite (vm_test.c). That the words are right is the
@@ -8,7 +8,7 @@ business of sim/tests/driver/test_driver_profile.py, which has them from exact f
 import ctypes
 import sys
 
-from vermilion.configuration import config_file
+from vermilion.configuration import config, config_file
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build
@@ -17,6 +17,14 @@ from . import committed
 
 TARGET = build.ROOT / "sw_driver" / "kernel" / "vm_test_vectors.h"
 CONFIGS = ("default.toml", "markers.toml")
+# AQMs that the shipped configurations do not use.
+AQMS = {
+    "port": {"rate": 10**9},
+    "queue": [
+        {"name": "codel", "aqm": "codel", "target": "2ms", "interval": "40ms", "ce_threshold": "1ms"},
+        {"name": "pie", "aqm": "pie", "target": "20ms", "tupdate": "30ms", "pie_alpha": 0.3, "pie_beta": 2.9},
+    ],
+}
 QUEUES = 16
 A_LINE = 10
 
@@ -49,8 +57,8 @@ def words(queue, port) -> list[int]:
 
 def vectors():
     """(name, settings, port, words) of every queue."""
-    for name in CONFIGS:
-        asked = config_file.load(build.ROOT / "sim" / "configs" / name)
+    files = {name: config_file.load(build.ROOT / "sim" / "configs" / name) for name in CONFIGS}
+    for name, asked in (files | {"aqms": config.parse(AQMS)}).items():
         marker = {each.queue: each for each in asked.marker}
         for queue in asked.queue:
             settings, port = queue_settings(queue, marker.get(queue.name)), C.Port(asked.port.rate, 0, QUEUES)

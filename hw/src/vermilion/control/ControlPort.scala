@@ -275,7 +275,8 @@ class ControlPort(p: LaneParams) extends Module {
       val lowWord = shadow(low)
       Cat(shadow(high)(PieUnit.GainBits - 33, 0), lowWord)
     }
-    out.interval := R.ShadowPie.interval(switches)
+    def atLeast1(x: UInt): UInt = Mux(x === 0.U, 1.U, x)
+    out.interval := atLeast1(R.ShadowPie.interval(switches))
     out.pie.on := R.ShadowPie.on(switches)
     out.pie.byteMode := R.ShadowPie.byteMode(switches)
     out.pie.ecn := R.ShadowFlags.ecn(flags)
@@ -283,7 +284,7 @@ class ControlPort(p: LaneParams) extends Module {
     out.pie.burst := shadow(R.ShadowPieBurst)(PieUnit.DelayBits - 1, 0)
     out.pie.alpha := gain(R.ShadowPieAlphaLow, R.ShadowPieAlphaHigh)
     out.pie.beta := gain(R.ShadowPieBetaLow, R.ShadowPieBetaHigh)
-    out.pie.mtu := shadow(R.ShadowPieMtu)(PieUnit.MtuBits - 1, 0)
+    out.pie.mtu := atLeast1(shadow(R.ShadowPieMtu)(PieUnit.MtuBits - 1, 0))
     out
   }
 

@@ -271,25 +271,25 @@ object RegisterMap {
 
   object ShadowCodelMtu extends Register(0x01b0, BigInt("7ffffff", 16))
 
-  object ShadowPie extends Register(0x01b4, BigInt("3fff0003", 16)) {
+  object ShadowPie extends Register(0x01c0, BigInt("3fff0003", 16)) {
     val on = Field(0, 0)
     val byteMode = Field(1, 1)
     val interval = Field(29, 16)
   }
 
-  object ShadowPieTarget extends Register(0x01b8, BigInt("3ffffff", 16))
+  object ShadowPieTarget extends Register(0x01c4, BigInt("3ffffff", 16))
 
-  object ShadowPieBurst extends Register(0x01bc, BigInt("3ffffff", 16))
+  object ShadowPieBurst extends Register(0x01c8, BigInt("3ffffff", 16))
 
-  object ShadowPieAlphaLow extends Register(0x01c0, BigInt("ffffffff", 16))
+  object ShadowPieAlphaLow extends Register(0x01cc, BigInt("ffffffff", 16))
 
-  object ShadowPieAlphaHigh extends Register(0x01c4, BigInt("3", 16))
+  object ShadowPieAlphaHigh extends Register(0x01d0, BigInt("3", 16))
 
-  object ShadowPieBetaLow extends Register(0x01c8, BigInt("ffffffff", 16))
+  object ShadowPieBetaLow extends Register(0x01d4, BigInt("ffffffff", 16))
 
-  object ShadowPieBetaHigh extends Register(0x01cc, BigInt("3", 16))
+  object ShadowPieBetaHigh extends Register(0x01d8, BigInt("3", 16))
 
-  object ShadowPieMtu extends Register(0x01d0, BigInt("3ffff", 16))
+  object ShadowPieMtu extends Register(0x01dc, BigInt("3ffff", 16))
 
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("701", 16), 0x100, 0x40) {
     val on = Field(0, 0)

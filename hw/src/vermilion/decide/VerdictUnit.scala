@@ -120,7 +120,7 @@ class VerdictUnit(p: LaneParams) extends Module {
 
   /** Tells whether a packet that is not over the limit is admitted. */
   private def admits(in: VerdictInputs, early: Bool): Bool =
-    !refused(in) && !in.overEnd && !in.pie.drop && (in.canMark || !early)
+    !refused(in) && !in.overEnd && Mux(early, in.canMark, !in.pie.drop)
 
   private def never(in: VerdictInputs): Bool = in.probability === 0.U
 

@@ -21,7 +21,8 @@ class PieUpdateSettings extends Bundle {
   * [[PieSweep.QueueCycles]] if it is updated. So 1,024 queues can be updated in each fifth tick. If a pass takes longer than until the next queue is due, another
   * one follows at once.
   *
-  * A queue is due T_update after it was due before. If that time is past, or more than T_update ahead (the clock was set), it is due T_update from now.
+  * A queue is due T_update after it was due before. If that time is past, or more than T_update ahead, because the clock was set, it is due now, and then T_update
+  * from now.
   *
   * A queue whose PIE is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later.
   *
@@ -53,6 +54,7 @@ class PieSweep(p: LaneParams) extends Module {
   private val asked = RegInit(false.B) // a pass is wanted at once
   private val armed = RegInit(false.B) // a pass is wanted at tick `next`
   private val next, passTick, soonest = Reg(UInt(TickBits.W))
+  private val horizon = Reg(UInt(IntervalBits.W)) // ticks from the last pass to `next`
   private val found = Reg(Bool()) // `soonest` holds a tick: the least that a queue of this pass is due
   private val tick = io.now(TickShift + TickBits - 1, TickShift)
   io.ready := sweep.done
@@ -83,7 +85,7 @@ class PieSweep(p: LaneParams) extends Module {
   io.update.bits.config.beta := settings.beta
   io.update.bits.config.mtu := settings.mtu
 
-  private val isNextReached = armed && !isAhead(next, MostInterval.U)
+  private val isNextReached = armed && !isAhead(next, horizon)
   private val finds = WireInit(false.B) // the queue of this pass is due later, at `laterDue`
   private val laterDue = Mux(isDue, nextDue, due)
   private val isSooner =
@@ -100,6 +102,8 @@ class PieSweep(p: LaneParams) extends Module {
       state := State.Idle
       armed := found || finds
       next := Mux(finds && isSooner, laterDue, soonest)
+      horizon := Mux(finds && isSooner, laterDue, soonest) - passTick
+      when(isAhead(passTick, MostInterval.U)) { asked := true.B } // the clock was set back in this pass
     }
   }
   private val turnsOff, turnsOn = WireInit(false.B)

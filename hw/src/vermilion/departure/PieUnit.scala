@@ -108,7 +108,8 @@ class PieUnit(p: LaneParams) extends Module {
   private val d1Restart = burstRestart.read(d0.queue)
   private val d2Valid = RegNext(d1Valid, false.B)
   private val d2 = Delay(d1)
-  private val d2Delay = Delay(Mux(d1.isLast, 0.U, Arithmetic.saturate(d1Sojourn, DelayBits)))
+  // A packet from the future, after the clock was set back, has no delay.
+  private val d2Delay = Delay(Mux(d1.isLast || d1Sojourn(TimeBits - 1), 0.U, Arithmetic.saturate(d1Sojourn, DelayBits)))
   private val d2Restart = Delay(d1Restart)
   private val d2Burst = Delay(io.burst)
   private val leaving = Wire(new Departed)
