@@ -43,7 +43,7 @@ def singles(plain: dict) -> list[tuple[tuple, object, dict]]:
         if path[0] in DEPARTURE:
             base = merged(plain, JUDGED if path[0] == "aqm" else JUDGED | TIMES)
         if path[0] in PIE:
-            base = merged(plain, JUDGED | {"aqm": "pie", "tupdate": 10**7})
+            base = merged(plain, JUDGED | {"aqm": "pie", "tupdate": 10**7, "victim-window": 4})
         held = base
         for name in path:
             held = held[name]
