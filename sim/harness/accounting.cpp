@@ -19,6 +19,14 @@ static const VmClass& classOf(const VmEgress& egress, const VmHeaders& h) {
   return isIp(h) ? egress.dscp[h.dscp] : egress.fallback;
 }
 
+// A pair under DualPI2 is a C of even number and the L that follows it (RFC 9332).
+static u32 queueOf(const VmConfig& config, u32 ofClass, const VmHeaders& h) {
+  const auto& pair = config.queues[ofClass].dualpi2;
+  if (ofClass % 2 != 0 || ofClass + 1 >= config.queue_count || pair.on == 0) return ofClass;
+  const bool toL = config.queues[ofClass + 1].dualpi2.on != 0 && isIp(h) && (h.ecn & pair.l4s_mask) != 0;
+  return ofClass + toL;
+}
+
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten) {
   std::vector<u8> bytes = packet.frame->bytes;
   const bool mark = packet.ce;
@@ -73,7 +81,7 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()), config_.ttl_option);
   p.lenBytes = static_cast<u32>(saturate(frame->bytes.size(), PktLenBits));
   const VmClass& c = classOf(config_.egress[config_.route[input]], p.headers);
-  p.queue = c.queue;
+  p.queue = queueOf(config_, c.queue, p.headers);
   p.colour = c.colour;
   p.frame = std::move(frame);
   p.inClock = clock;

@@ -31,6 +31,9 @@
 #ifndef VM_PIE
 #define VM_PIE 0
 #endif
+#ifndef VM_DUALPI2
+#define VM_DUALPI2 0
+#endif
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif

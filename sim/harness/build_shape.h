@@ -13,8 +13,9 @@ extern const u32 BuildQueues;
 extern const u32 BuildCells;
 extern const u32 BuildFlows;
 extern const u32 BuildVictims;
-extern const bool BuildCodel;  // packets are judged as they leave
-extern const bool BuildPie;    // queues can have PIE
+extern const bool BuildCodel;    // packets are judged as they leave
+extern const bool BuildPie;      // queues can have PIE
+extern const bool BuildDualPi2;  // pairs of queues can have DualPI2
 extern const u32 BuildMaxFrameBytes;
 extern const char* const BuildPreset;
 

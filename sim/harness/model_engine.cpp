@@ -21,7 +21,8 @@ class ModelRun {
       : config_(config),
         recorder_(recorder),
         lane_(config,
-              {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel, BuildPie ? BuildQueues : 0},
+              {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel, BuildPie ? BuildQueues : 0,
+               BuildDualPi2 ? BuildQueues : 0},
               StartNs) {}
 
   void run(FrameSource& source) {

@@ -21,6 +21,7 @@ constexpr Field kVersionMinor{15, 0};
 constexpr Field kVersionMajor{31, 16};
 constexpr uint32_t next_block() { return 0x0008; }
 constexpr Field kNextBlockOffset{31, 0};
+constexpr uint32_t dualpi2() { return 0x000c; }
 constexpr uint32_t queues() { return 0x0010; }
 constexpr uint32_t cells() { return 0x0014; }
 constexpr uint32_t data_bits() { return 0x0018; }
@@ -175,6 +176,18 @@ constexpr uint32_t shadow_pie_alpha_high() { return 0x01d0; }
 constexpr uint32_t shadow_pie_beta_low() { return 0x01d4; }
 constexpr uint32_t shadow_pie_beta_high() { return 0x01d8; }
 constexpr uint32_t shadow_pie_mtu() { return 0x01dc; }
+constexpr uint32_t shadow_dualpi2() { return 0x01e0; }
+constexpr Field kShadowDualpi2On{0, 0};
+constexpr Field kShadowDualpi2DropOverload{1, 1};
+constexpr Field kShadowDualpi2L4sMask{3, 2};
+constexpr Field kShadowDualpi2Coupling{15, 8};
+constexpr Field kShadowDualpi2Interval{29, 16};
+constexpr uint32_t shadow_dualpi2_target() { return 0x01e4; }
+constexpr uint32_t shadow_dualpi2_step() { return 0x01e8; }
+constexpr uint32_t shadow_dualpi2_alpha() { return 0x01ec; }
+constexpr uint32_t shadow_dualpi2_beta() { return 0x01f0; }
+constexpr uint32_t shadow_dualpi2_most() { return 0x01f4; }
+constexpr uint32_t shadow_dualpi2_mtu() { return 0x01f8; }
 constexpr uint32_t shadow_colour_curve_flags(uint32_t i, uint32_t j) { return 0x0200 + 0x100 * i + 0x40 * j; }
 constexpr Field kShadowColourCurveFlagsOn{0, 0};
 constexpr Field kShadowColourCurveFlagsSlope1One{8, 8};

@@ -60,6 +60,7 @@ Replay::Replay(const VmConfig& config)
       awaited_(std::size_t{config.queue_count} * Colours),
       queuedBytes_(config.queue_count),
       verdicts_({config.queues, config.queues + config.queue_count}),
+      pairs_({config.queues, config.queues + config.queue_count}, BuildDualPi2 ? BuildQueues : 0, StartNs, config.seed),
       pie_({config.queues, config.queues + config.queue_count}, BuildPie ? BuildQueues : 0, StartNs) {}
 
 void Replay::time(u64 clock, u64 now) {
@@ -67,6 +68,7 @@ void Replay::time(u64 clock, u64 now) {
   victims_.clock(clock);
   const u64 lag = settling() + timing::Pie;
   if (clock >= lag) pie_.clock(clock - lag, timeAt(clock - lag));
+  if (const u64 taken = timing::Judging; clock >= taken) pairs_.clock(clock - taken, timeAt(clock - taken));
 }
 
 void Replay::configure(u32 queue, const VmQueue& profile) {
@@ -74,6 +76,7 @@ void Replay::configure(u32 queue, const VmQueue& profile) {
   view_.configure(queue, profile);
   marks_.configure(queue, profile.marker);
   verdicts_.configure(queue, profile);
+  pairs_.configure(queue, profile);
   pie_.configure(queue, profile);
 }
 
@@ -102,8 +105,12 @@ void Replay::judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Heade
   queuedBytes_[queue] -= lenBytes;
   const bool isIp = headers.is_ip4 || headers.is_ip6;
   const u32 dsField = headers.dscp << 2 | headers.ecn;
-  const HeadVerdict model = ofMarked(
-      verdicts_.judge(request, timeAt(request), queue, arrival, dsField, isIp, queuedBytes_[queue]).verdict, marked);
+  const u64 now = timeAt(request);
+  const u32 behind = queuedBytes_[queue], other = queue ^ 1;
+  const u32 behindBoth = behind + (other < queueCount_ ? queuedBytes_[other] : 0);
+  const HeadVerdict ofPair = pairs_.judge(request, now, queue, arrival, isIp ? headers.ecn : 0, behind, behindBoth);
+  const Judged judged = verdicts_.judge(request, now, queue, arrival, dsField, isIp, behind);
+  const HeadVerdict model = ofMarked(strongest(judged.verdict, ofPair), marked);
   departures_++;
   if (model == verdict) {
     departuresAgreed_++;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "clocked_dualpi2.h"
 #include "clocked_pie.h"
 #include "clocked_verdicts.h"
 #include "decide.h"
@@ -113,6 +114,7 @@ class Replay {
   std::deque<Came> came_;
   std::vector<u32> queuedBytes_;
   QueueVerdicts verdicts_;
+  ClockedDualPi2 pairs_;
   ClockedPie pie_;  // some cycles behind: check() learns of a packet when it is decided
   u64 departures_ = 0, departuresAgreed_ = 0;
   u64 decisions_ = 0, agreed_ = 0, refreshes_ = 0, refreshesAgreed_ = 0, departuresWrong_ = 0;

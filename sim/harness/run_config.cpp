@@ -52,6 +52,9 @@ static LoadedConfig read(const Options& o) {
     for (u32 i = 0; i < loaded.config.queue_count && !BuildPie; i++)
       if (loaded.config.queues[i].pie.on)
         throw InputError(o.config + ": queue " + std::to_string(i) + " has PIE, which this build has not");
+    for (u32 i = 0; i < loaded.config.queue_count && !BuildDualPi2; i++)
+      if (loaded.config.queues[i].dualpi2.on)
+        throw InputError(o.config + ": queue " + std::to_string(i) + " has DualPI2, which this build has not");
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

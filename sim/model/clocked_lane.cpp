@@ -25,6 +25,7 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       queues_(config.queue_count),
       bodies_(config.queue_count),
       pie_(profiles_, shape.pieQueues, configuredNs),
+      pairs_(profiles_, shape.pairQueues, configuredNs, config.seed),
       verdicts_(profiles_),
       queuedBytes_(config.queue_count) {
   config_.queues = profiles_.data();
@@ -45,7 +46,7 @@ void ClockedLane::takeSlot() {
     frames_--;
     const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
     const VmClass& target = ip ? config_.egress[0].dscp[p.headers.dscp] : config_.egress[0].fallback;
-    p.queue = target.queue;
+    p.queue = queueByEcn(profiles_, target.queue, ip ? p.headers.ecn : 0);
     d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, p.headers, !p.bad && !p.noBuffer);
     p.colour = d.mark.marked;
   } else if (!refreshes_.empty()) {
@@ -267,22 +268,31 @@ void ClockedLane::leave() {
   if (const std::optional<Judging>& last = judging_[timing::Judging - 1]) depart(last->leaving, last->judged.verdict);
   std::copy_backward(judging_, judging_ + timing::Judging - 1, judging_ + timing::Judging);
   judging_[0].reset();
-  if (taken_) {
-    const Headers& h = taken_->packet.headers;
-    const bool isIp = h.is_ip4 || h.is_ip6;
-    judging_[0] = {*taken_, verdicts_.judge(clock_, now_, taken_->packet.queue, taken_->decided, h.dscp << 2 | h.ecn,
-                                            isIp, taken_->behind)};
-  }
+  if (taken_) judging_[0] = {*taken_, judge(*taken_)};
   taken_.reset();
 }
 
+// A queue has CoDel or is one of a pair; the other lets all packets pass.
+Judged ClockedLane::judge(const Leaving& leaving) {
+  const Packet& p = leaving.packet;
+  const bool isIp = p.headers.is_ip4 || p.headers.is_ip6;
+  const u32 dsField = p.headers.dscp << 2 | p.headers.ecn;
+  const HeadVerdict ofPair = pairs_.judge(clock_, now_, p.queue, leaving.decided, isIp ? p.headers.ecn : 0,
+                                          leaving.behind, leaving.behindBoth);
+  const Judged judged = verdicts_.judge(clock_, now_, p.queue, leaving.decided, dsField, isIp, leaving.behind);
+  return {strongest(judged.verdict, ofPair), judged.again};
+}
+
 bool ClockedLane::wake(u64& ns) const {
-  u64 pie;
-  const bool schedules = scheduler_.wake(now_, ns);
-  if (!pie_.wake(now_, pie)) return schedules;
-  const u64 behind = truncate(ns - pie, TimeBits);  // serial-number order
-  if (!schedules || (behind != 0 && behind >> (TimeBits - 1) == 0)) ns = pie;
-  return true;
+  bool wakes = scheduler_.wake(now_, ns);
+  for (const ClockedSweep* updates : {&pie_.updates(), &pairs_.updates()}) {
+    u64 at;
+    if (!updates->wake(now_, at)) continue;
+    const u64 behind = truncate(ns - at, TimeBits);  // serial-number order
+    if (!wakes || (behind != 0 && behind >> (TimeBits - 1) == 0)) ns = at;
+    wakes = true;
+  }
+  return wakes;
 }
 
 void ClockedLane::clock(u64 now) {
@@ -295,8 +305,9 @@ void ClockedLane::clock(u64 now) {
           !deciding_.empty() || !settling_.empty() || listing_ || taken_ || !chosen_.empty() || reading_ ||
           edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open() || discards_.holds() ||
           std::any_of(std::begin(judging_), std::end(judging_), [](const auto& j) { return j.has_value(); }) ||
-          verdicts_.settling(clock_) || pie_.busy(now_);
+          verdicts_.settling(clock_) || pie_.updates().busy(now_) || pairs_.updates().busy(now_);
   pie_.clock(clock_, now_);
+  pairs_.clock(clock_, now_);
   auto listed = std::exchange(listing_, std::nullopt);
   const bool refreshRoom = refreshes_.size() < timing::Refreshes;
   const bool descriptorRoom = descriptorQueue_.size() < timing::DescriptorsChosen;
@@ -344,7 +355,9 @@ void ClockedLane::clock(u64 now) {
     aheadCells_ += cellsOf(taken_->packet.lenBytes);
     u32& behind = queuedBytes_[static_cast<u32>(taken)];
     behind -= taken_->packet.lenBytes;
-    taken_->behind = behind;
+    taken_->behind = taken_->behindBoth = behind;
+    if (const u32 other = static_cast<u32>(taken) ^ 1; other < queuedBytes_.size())
+      taken_->behindBoth += queuedBytes_[other];
   }
   if (listed) queues_[listed->packet.queue].push_back(*listed);
   if (victims_) pushOut(taken);

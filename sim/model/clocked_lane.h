@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "clocked_dualpi2.h"
 #include "clocked_free.h"
 #include "clocked_ingress.h"
 #include "clocked_pie.h"
@@ -100,8 +101,9 @@ class ClockedLane {
   struct Leaving {
     Packet packet;
     u32 name = 0;
-    u64 decided = 0;  // ns
-    u32 behind = 0;   // bytes that were queued behind it when it was taken
+    u64 decided = 0;     // ns
+    u32 behind = 0;      // bytes that were queued behind it when it was taken
+    u32 behindBoth = 0;  // and in the other queue of its pair
   };
   struct Judging {
     Leaving leaving;
@@ -124,6 +126,7 @@ class ClockedLane {
   void list(const Settling& s, const VictimOutcome& outcome);
   void makeHead();
   void depart(const Leaving& leaving, HeadVerdict verdict);
+  Judged judge(const Leaving& leaving);
   void leave();
   u64 removeVictim(u32 queue, const VictimOutcome& outcome);
   void pushOut(int taken);
@@ -156,6 +159,7 @@ class ClockedLane {
   std::optional<Leaving> listing_, taken_;
   std::deque<Leaving> chosen_;
   ClockedPie pie_;
+  ClockedDualPi2 pairs_;
   QueueVerdicts verdicts_;
   ClockedDiscards discards_;
   std::optional<Judging> judging_[timing::Judging];  // by the cycles since the request

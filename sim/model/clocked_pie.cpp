@@ -6,18 +6,7 @@ namespace vermilion {
 
 namespace {
 
-constexpr int TickShift = 16, TickBits = 20;
-constexpr u32 MostInterval = (1u << 14) - 1;
 constexpr u64 UpdateCycles = 70;
-
-u32 ticks(u32 x) {
-  return x & static_cast<u32>(maxOf(TickBits));
-}
-
-// The tick is ahead, by at most `most`.
-bool isAhead(u32 x, u32 tick, u32 most) {
-  return ticks(x - tick - 1) < most;
-}
 
 PieSettings settingsOf(const VmQueue& q) {
   return {q.pie.target, q.pie.burst,         q.pie.alpha, q.pie.beta, std::max(q.pie.mtu, 1u),
@@ -34,35 +23,28 @@ void departs(PieState& state, const PieSettings& settings, u64 now, u64 arrival,
 
 }  // namespace
 
-u32 ClockedPie::tickOf(u64 now) {
-  return ticks(static_cast<u32>(now >> TickShift));
+static ClockedSweep::Timer timerOf(const VmQueue& q) {
+  return {q.pie.on != 0, std::max(q.pie.interval, 1u)};
 }
 
-// All queues with PIE begin in the passes that their configuration has caused, in the tick of `configuredNs`.
-ClockedPie::ClockedPie(const std::vector<VmQueue>& queues, u32 built, u64 configuredNs) : queues_(built) {
-  passTick_ = tickOf(configuredNs);
-  for (u32 i = 0; i < std::min<std::size_t>(built, queues.size()); i++) {
-    Queue& q = queues_[i];
-    q.state = pieBegin();
-    q.on = q.active = queues[i].pie.on != 0;
-    q.settings = settingsOf(queues[i]);
-    q.interval = std::max(queues[i].pie.interval, 1u);
-    if (!q.on) continue;
-    q.due = ticks(passTick_ + q.interval);
-    find(q.due);
+static std::vector<ClockedSweep::Timer> timersOf(const std::vector<VmQueue>& queues, u32 built) {
+  std::vector<ClockedSweep::Timer> timers(built);
+  for (u32 i = 0; i < built && i < queues.size(); i++) timers[i] = timerOf(queues[i]);
+  return timers;
+}
+
+ClockedPie::ClockedPie(const std::vector<VmQueue>& queues, u32 built, u64 configuredNs)
+    : queues_(built), sweep_(timersOf(queues, built), configuredNs) {
+  for (u32 i = 0; i < built; i++) {
+    queues_[i].state = pieBegin();
+    if (i < queues.size()) queues_[i].settings = settingsOf(queues[i]);
   }
-  armed_ = soonest_.has_value();
-  next_ = soonest_.value_or(0);
-  wait_ = ticks(next_ - passTick_);
 }
 
 void ClockedPie::configure(u32 queue, const VmQueue& profile) {
   if (queue >= queues_.size()) return;
-  Queue& q = queues_[queue];
-  q.settings = settingsOf(profile);
-  q.interval = std::max(profile.pie.interval, 1u);
-  q.on = profile.pie.on != 0;
-  asked_ = true;
+  queues_[queue].settings = settingsOf(profile);
+  sweep_.configure(queue, timerOf(profile));
 }
 
 void ClockedPie::came(u64 clock, u32 queue, u32 bytes) {
@@ -122,62 +104,6 @@ void ClockedPie::write() {
   update_.reset();
 }
 
-void ClockedPie::find(u32 due) {
-  if (!soonest_ || ticks(due - passTick_) < ticks(*soonest_ - passTick_)) soonest_ = due;
-}
-
-void ClockedPie::advance(u32 tick) {
-  state_ = State::Read;
-  if (++index_ != queues_.size()) return;
-  index_ = 0;
-  state_ = State::Idle;
-  armed_ = soonest_.has_value();
-  next_ = soonest_.value_or(next_);
-  wait_ = ticks(next_ - passTick_) & MostInterval;
-  if (isAhead(passTick_, tick, MostInterval)) asked_ = true;
-}
-
-bool ClockedPie::reached(u64 now) const {
-  return armed_ && !isAhead(next_, tickOf(now), wait_);
-}
-
-// The state machine of PieSweep.scala.
-void ClockedPie::pass(u64 clock, u64 now) {
-  Queue& q = queues_[index_];
-  const u32 tick = tickOf(now);
-  switch (state_) {
-    case State::Idle:
-      if (!asked_ && !reached(now)) return;
-      state_ = State::Read;
-      passTick_ = tick;
-      soonest_.reset();
-      asked_ = false;
-      return;
-    case State::Read:
-      state_ = State::Ask;
-      return;
-    case State::Ask:
-      if (!q.on) {
-        q.active = false;
-        return advance(tick);
-      }
-      if (q.active && isAhead(q.due, tick, q.interval)) {
-        find(q.due);
-        return advance(tick);
-      }
-      update_ = Update{clock + UpdateCycles - 1, index_, q.state.delay, q.bytesBefore == 0, !q.active, q.settings};
-      q.due = q.active && isAhead(ticks(q.due + q.interval), tick, q.interval) ? ticks(q.due + q.interval)
-                                                                               : ticks(tick + q.interval);
-      find(q.due);
-      state_ = State::Wait;
-      return;
-    case State::Wait:
-      if (update_) return;
-      q.active = true;
-      return advance(tick);
-  }
-}
-
 void ClockedPie::clock(u64 clock, u64 now) {
   if (queues_.empty()) return;
   depart(clock);
@@ -188,14 +114,16 @@ void ClockedPie::clock(u64 clock, u64 now) {
   }
   if (update_ && update_->clock == clock)
     write();
-  else
-    pass(clock, now);
+  else if (const auto due = sweep_.clock(now, update_.has_value())) {
+    const Queue& q = queues_[due->index];
+    update_ = Update{clock + UpdateCycles - 1, due->index, q.state.delay, q.bytesBefore == 0, due->begins, q.settings};
+  }
 }
 
 ClockedPie::Seen ClockedPie::request(u32 queue) const {
   if (queue >= queues_.size()) return {};
   const Queue& q = queues_[queue];
-  return {q.on && q.active, q.state, q.restarts};
+  return {sweep_.decides(queue), q.state, q.restarts};
 }
 
 static bool sound(const VmArrival& a) {
@@ -222,12 +150,6 @@ ArrivalVerdict ClockedPie::decide(const Seen& seen, const VmQueue& profile, cons
 
 u64 pieProbability(const ClockedPie::Seen& seen, const VmArrival& a) {
   return seen.on && sound(a) ? seen.state.prob >> (PieProbBits - 32) : 0;
-}
-
-bool ClockedPie::wake(u64 now, u64& ns) const {
-  if (!armed_ || busy(now)) return false;
-  ns = truncate(((now >> TickShift) + ticks(next_ - tickOf(now))) << TickShift, TimeBits);
-  return true;
 }
 
 }  // namespace vermilion

@@ -1,4 +1,4 @@
-// PIE in the queues of a lane, cycle by cycle: PieQueues.scala, PieSweep.scala and the latencies of PieUnit.scala.
+// PIE in the queues of a lane, cycle by cycle: PieQueues.scala and the latencies of PieUnit.scala.
 //
 //   arrival     requests in cycle R: it sees updates that were written up to R, and departures of packets that were
 //               taken up to R - 3. The accumulated probability passes from packet to packet in their order
@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "clocked_sweep.h"
 #include "config.h"
 #include "pie.h"
 #include "records.h"
@@ -46,8 +47,7 @@ class ClockedPie {
   // the order of requests.
   ArrivalVerdict decide(const Seen& seen, const VmQueue& profile, const VmArrival& arrival, bool lost);
 
-  bool busy(u64 now) const { return state_ != State::Idle || asked_ || reached(now); }  // the port `busy`
-  bool wake(u64 now, u64& ns) const;
+  const ClockedSweep& updates() const { return sweep_; }
 
  private:
   struct Came {
@@ -62,30 +62,18 @@ class ClockedPie {
   };
   struct Queue {
     PieSettings settings;
-    u32 interval = 1;  // ticks
-    bool on = false, active = false;
     PieState state;
     u64 restarts = 0;
     u64 accumulated = 0, accumulatedOf = 0;  // the sum, and the restart since which it was summed
-    u32 due = 0;                             // tick
     u32 bytes = 0, bytesBefore = 0;          // queued, for departures; and as the empty queue is seen
   };
-  enum class State : u8 { Idle, Read, Ask, Wait };
-  static u32 tickOf(u64 now);
-  bool reached(u64 now) const;
   void depart(u64 clock);
   void write();
-  void pass(u64 clock, u64 now);
-  void advance(u32 tick);
-  void find(u32 due);
 
   std::vector<Queue> queues_;
   std::deque<Came> came_, cameBefore_;
   std::deque<Left> taken_, takenBefore_, leaving_;
-  State state_ = State::Idle;
-  u32 index_ = 0, next_ = 0, passTick_ = 0, wait_ = 0;
-  std::optional<u32> soonest_;
-  bool asked_ = false, armed_ = false;
+  ClockedSweep sweep_;
   struct Update {
     u64 clock;  // of its result
     u32 queue;

@@ -13,7 +13,8 @@ ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs, boo
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Drr;
-    queues_.push_back({level, std::max<u32>(q.quantum, CellBytes), judges && q.codel.on != 0, 0, false, {}});
+    queues_.push_back(
+        {level, std::max<u32>(q.quantum, CellBytes), judges && (q.codel.on != 0 || q.dualpi2.on != 0), 0, false, {}});
     shaper_.configure(i, q.cost, q.burst);
   }
 }

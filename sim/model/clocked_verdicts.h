@@ -26,6 +26,11 @@ inline HeadVerdict ofMarked(HeadVerdict verdict, bool marked) {
   return verdict == HeadVerdict::Mark && marked ? HeadVerdict::Pass : verdict;
 }
 
+// Of two verdicts on a packet: a drop goes before a mark.
+inline HeadVerdict strongest(HeadVerdict one, HeadVerdict other) {
+  return one > other ? one : other;
+}
+
 // The CoDel of all queues: settings, state, and which queues are settled.
 class QueueVerdicts {
  public:

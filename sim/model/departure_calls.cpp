@@ -24,7 +24,8 @@ auto with(VmPieState* state, Change change) {
 }
 
 DualPi2Settings settingsOf(const VmDualPi2Settings* s) {
-  return {s->target, s->step, s->alpha, s->beta, s->coupling, s->mtu, s->weight_l, s->weight_c, s->drop_overload != 0};
+  return {s->target,   s->step, s->alpha,    s->beta,     s->most,
+          s->coupling, s->mtu,  s->weight_l, s->weight_c, s->drop_overload != 0};
 }
 
 DualPi2State stateOf(const VmDualPi2State* s) {
@@ -100,8 +101,8 @@ void vm_dualpi2_update(VmDualPi2State* state, const VmDualPi2Settings* settings,
 }
 
 uint32_t vm_dualpi2_head(const VmDualPi2State* state, const VmDualPi2Settings* settings, uint32_t isL, uint32_t ecn,
-                         uint64_t sojourn, uint32_t mayStep, uint32_t backlog, uint32_t drawA, uint32_t drawB) {
-  const DualPi2Packet packet{isL != 0, static_cast<u8>(ecn), sojourn, mayStep != 0};
+                         uint64_t sojourn, uint32_t backlog, uint32_t drawA, uint32_t drawB) {
+  const DualPi2Packet packet{isL != 0, static_cast<u8>(ecn), sojourn};
   return static_cast<u32>(dualPi2Head(stateOf(state), settingsOf(settings), packet, backlog, drawA, drawB));
 }
 

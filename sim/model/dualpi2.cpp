@@ -16,8 +16,7 @@ void dualPi2Update(DualPi2State& s, const DualPi2Settings& settings, u64 delay) 
   change += (now - static_cast<i64>(s.delayBefore)) * settings.beta;
   s.delayBefore = delay;
   const i64 step = change / (1 << DualGainFrac);  // C++ truncates towards 0
-  const u64 most = settings.dropOverload ? DualProbMax : DualProbMax / settings.coupling;
-  s.prob = static_cast<u32>(std::clamp<i64>(s.prob + step, 0, static_cast<i64>(most)));
+  s.prob = static_cast<u32>(std::clamp<i64>(s.prob + step, 0, settings.most));
 }
 
 HeadVerdict dualPi2Head(const DualPi2State& s, const DualPi2Settings& settings, const DualPi2Packet& packet,
@@ -33,7 +32,7 @@ HeadVerdict dualPi2Head(const DualPi2State& s, const DualPi2Settings& settings, 
   }
   if (byChance && overload && settings.dropOverload && classic) return HeadVerdict::Drop;
   const bool marks = byChance && (overload || drawA <= coupled);
-  const bool stepped = packet.mayStep && packet.sojourn > settings.step;
+  const bool stepped = packet.sojourn > settings.step;
   if (ect) return marks || stepped ? HeadVerdict::Mark : HeadVerdict::Pass;
   return stepped || (marks && !overload) ? HeadVerdict::Drop : HeadVerdict::Pass;
 }

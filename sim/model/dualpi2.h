@@ -26,6 +26,7 @@ constexpr int DualGainFrac = 8;  // bits of a gain below those of p'
 struct DualPi2Settings {
   u64 target = 0, step = 0;  // unit: 64 ns
   u32 alpha = 0, beta = 0;   // p' for 64 ns of delay, unit 2^-40
+  u32 most = DualProbMax;    // of p'; 2^32 - 1 by k, rounded down, where L must not be dropped in overload
   u32 coupling = 2;          // k, 1 and more
   u32 mtu = 1;               // bytes
   u32 weightL = 90, weightC = 10;
@@ -42,9 +43,8 @@ struct DualPi2State {
 // What is known of a packet at the head of its queue.
 struct DualPi2Packet {
   bool isL = false;
-  u8 ecn = 0;            // 0: not ECT
-  u64 sojourn = 0;       // unit: 64 ns
-  bool mayStep = false;  // L held enough packets when it came
+  u8 ecn = 0;       // 0: not ECT
+  u64 sojourn = 0;  // unit: 64 ns
 };
 
 DualPi2State dualPi2Begin(const DualPi2Settings& settings);

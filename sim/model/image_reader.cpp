@@ -96,10 +96,25 @@ void read(const Object& o, vm_pie_image& out) {
   out.mtu = o.value("mtu").small(262143u);
 }
 
+void read(const Object& o, vm_dualpi2_image& out) {
+  o.knows({"on", "drop_overload", "l4s_mask", "coupling", "interval", "target", "step", "alpha", "beta", "most", "mtu"});
+  out.on = o.value("on").small(1u);
+  out.drop_overload = o.value("drop_overload").small(1u);
+  out.l4s_mask = o.value("l4s_mask").small(3u);
+  out.coupling = o.value("coupling").small(255u);
+  out.interval = o.value("interval").small(16383u);
+  out.target = o.value("target").small(67108863u);
+  out.step = o.value("step").small(67108863u);
+  out.alpha = o.value("alpha").small(4294967295u);
+  out.beta = o.value("beta").small(4294967295u);
+  out.most = o.value("most").small(4294967295u);
+  out.mtu = o.value("mtu").small(262143u);
+}
+
 }  // namespace
 
 void readQueueImage(const Object& o, vm_queue_image& out) {
-  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel", "pie"});
+  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel", "pie", "dualpi2"});
   out.unit = o.value("unit").small(1u);
   out.update = o.value("update").small(1u);
   out.ecn = o.value("ecn").small(1u);
@@ -127,6 +142,7 @@ void readQueueImage(const Object& o, vm_queue_image& out) {
   o.object("distance", [&](const Object& each) { read(each, out.distance); });
   o.object("codel", [&](const Object& each) { read(each, out.codel); });
   o.object("pie", [&](const Object& each) { read(each, out.pie); });
+  o.object("dualpi2", [&](const Object& each) { read(each, out.dualpi2); });
 }
 
 }  // namespace vermilion

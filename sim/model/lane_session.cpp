@@ -16,10 +16,10 @@ static u64 ontoGrid(u64 ns) {
 
 bool judges(const VmConfig& c) {
   return std::any_of(c.queues, c.queues + c.queue_count,
-                     [](const VmQueue& q) { return q.codel.on != 0 || q.pie.on != 0; });
+                     [](const VmQueue& q) { return q.codel.on != 0 || q.pie.on != 0 || q.dualpi2.on != 0; });
 }
 
-// The preset `network`, with the victim search if a queue uses it, or `network-aqm`, which has CoDel and PIE.
+// The preset `network`, with the victim search if a queue uses it, or `network-aqm`, which has CoDel, PIE and DualPI2.
 static constexpr u32 Queues = 16;
 
 static LaneShape shapeOf(const VmConfig& c) {
@@ -31,7 +31,8 @@ static LaneShape shapeOf(const VmConfig& c) {
           nearest ? c.queue_count : 0,
           4,
           judges(c),
-          judges(c) ? std::max(Queues, c.queue_count) : 0};
+          judges(c) ? std::max(Queues, c.queue_count) : 0,
+          judges(c) ? (std::max(Queues, c.queue_count) + 1) / 2 * 2 : 0};
 }
 
 LaneSession::LaneSession(const VmConfig& config)

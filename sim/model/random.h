@@ -19,7 +19,8 @@ namespace vermilion {
 
 class RandomSource {
  public:
-  // `which`: 0 the source of verdicts, 1 that of markers, 2 the seed of the flow table's key.
+  // `which`: 0 the source of verdicts, 1 that of markers, 2 that of verdicts at departure, whose state also gives the
+  // flow table's key.
   // Seeded from outputs 2 which and 2 which + 1 of splitmix64.
   explicit RandomSource(u64 seed, int which = 0);
   // Returns false and changes nothing if all words are 0.

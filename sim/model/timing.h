@@ -18,6 +18,7 @@ struct LaneShape {
   u32 heads = 0;       // packets of a queue's head; 0: by the data width
   bool codel = false;  // packets are judged as they leave
   u32 pieQueues = 0;   // queues that can have PIE; its passes go over all of them
+  u32 pairQueues = 0;  // queues that can be in a pair under DualPI2; its passes go over all pairs
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 

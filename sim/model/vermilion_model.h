@@ -35,7 +35,7 @@ int vm_average_aged(const VmModel *model, uint32_t queue, uint32_t colour, uint3
 typedef struct VmLane VmLane;
 VmLane *vm_lane_create(const VmConfig *config);
 void vm_lane_destroy(VmLane *lane);
-/* 1: a queue has CoDel, PIE or a ce_threshold, so that the lane is a build with CoDel and PIE. */
+/* 1: a queue has CoDel, PIE, DualPI2 or a ce_threshold, so that the lane is a build with all of them. */
 int vm_lane_judges(const VmConfig *config);
 int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t len_bytes, uint32_t bad, VmArrival *seen,
                    VmDecision *decision); /* seen may be NULL */
@@ -122,7 +122,7 @@ void vm_pie_update(VmPieState *state, const VmPieSettings *settings, uint64_t de
 /* DualPI2, dualpi2.h. The verdict: 0 pass, 1 mark, 2 drop. */
 typedef struct {
   uint64_t target, step;
-  uint32_t alpha, beta, coupling, mtu, weight_l, weight_c, drop_overload;
+  uint32_t alpha, beta, most, coupling, mtu, weight_l, weight_c, drop_overload;
 } VmDualPi2Settings;
 typedef struct {
   uint64_t delay_before;
@@ -132,7 +132,7 @@ typedef struct {
 void vm_dualpi2_begin(VmDualPi2State *state, const VmDualPi2Settings *settings);
 void vm_dualpi2_update(VmDualPi2State *state, const VmDualPi2Settings *settings, uint64_t delay);
 uint32_t vm_dualpi2_head(const VmDualPi2State *state, const VmDualPi2Settings *settings, uint32_t is_l, uint32_t ecn,
-                         uint64_t sojourn, uint32_t may_step, uint32_t backlog, uint32_t draw_a, uint32_t draw_b);
+                         uint64_t sojourn, uint32_t backlog, uint32_t draw_a, uint32_t draw_b);
 uint32_t vm_dualpi2_takes_l(const VmDualPi2State *state, uint32_t has_l, uint32_t has_c);
 void vm_dualpi2_sent(VmDualPi2State *state, const VmDualPi2Settings *settings, uint32_t is_l, uint32_t len_bytes,
                      uint32_t has_other, uint32_t is_empty);

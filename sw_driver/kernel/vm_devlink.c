@@ -33,6 +33,7 @@ static int put_lane(struct devlink_info_req *request, const struct vm_engine *en
 		{ "protect", has->protect },
 		{ "codel", has->codel },
 		{ "pie", has->pie },
+		{ "dualpi2", has->dualpi2 },
 		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];

@@ -142,6 +142,12 @@ const struct nla_policy vm_nl_queue_set_policy[VERMILION_A_QUEUE_MAX + 1] = {
 	[VERMILION_A_QUEUE_PIE_BETA] = NLA_POLICY_NESTED(number_policy),
 	[VERMILION_A_QUEUE_BURST_ALLOWANCE] = { .type = NLA_U64 },
 	[VERMILION_A_QUEUE_BYTEMODE] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_COUPLING] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_STEP_THRESHOLD] = { .type = NLA_U64 },
+	[VERMILION_A_QUEUE_DUALPI2_ALPHA] = NLA_POLICY_NESTED(number_policy),
+	[VERMILION_A_QUEUE_DUALPI2_BETA] = NLA_POLICY_NESTED(number_policy),
+	[VERMILION_A_QUEUE_OVERLOAD] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_L4S_MASK] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_reset_policy[VERMILION_A_QUEUE_MAX + 1] = {
@@ -273,6 +279,12 @@ static const struct vm_nl_field queue_fields[] = {
 	FIELD(VERMILION_A_QUEUE_PIE_BETA, NUMBER, struct vm_queue, pie_beta),
 	FIELD(VERMILION_A_QUEUE_BURST_ALLOWANCE, U64, struct vm_queue, burst_allowance),
 	FIELD(VERMILION_A_QUEUE_BYTEMODE, U32, struct vm_queue, bytemode),
+	FIELD(VERMILION_A_QUEUE_COUPLING, U32, struct vm_queue, coupling),
+	FIELD(VERMILION_A_QUEUE_STEP_THRESHOLD, U64, struct vm_queue, step_threshold),
+	FIELD(VERMILION_A_QUEUE_DUALPI2_ALPHA, NUMBER, struct vm_queue, dualpi2_alpha),
+	FIELD(VERMILION_A_QUEUE_DUALPI2_BETA, NUMBER, struct vm_queue, dualpi2_beta),
+	FIELD(VERMILION_A_QUEUE_OVERLOAD, U32, struct vm_queue, overload),
+	FIELD(VERMILION_A_QUEUE_L4S_MASK, U32, struct vm_queue, l4s_mask),
 };
 
 const struct vm_nl_set vm_nl_queue = SET(queue_fields, VERMILION_A_QUEUE_MAX, VERMILION_A_QUEUE_PAD);

@@ -137,19 +137,23 @@ static bool victim_check(const struct vm_queue *q, struct vm_refusal *fault)
 	       fail(fault, "", "victim_window", q->victim_window, "0 where the queue has no limit");
 }
 
-/* What CoDel, PIE and ce_threshold take, and no field without the one that it belongs to. */
+/* What CoDel, PIE, DualPI2 and ce_threshold take. A field that differs from its default without its AQM is refused only where its
+ * default is none.
+ */
 static bool departure_check(const struct vm_queue *q, struct vm_refusal *fault)
 {
 	u32 c, which;
 
 	if (q->aqm == VM_AQM_CURVE && q->target)
 		return fail(fault, "", "target", q->target, "0 where aqm is curve");
-	if (q->aqm == VM_AQM_PIE && q->target > VM_PIE_TARGET_MAX)
-		return fail(fault, "", "target", q->target, "up to 4s where aqm is pie");
+	if ((q->aqm == VM_AQM_PIE || q->aqm == VM_AQM_DUALPI2) && q->target > VM_PIE_TARGET_MAX)
+		return fail(fault, "", "target", q->target, "up to 4s where aqm is pie or dualpi2");
 	if (q->aqm != VM_AQM_CODEL && q->interval)
 		return fail(fault, "", "interval", q->interval, "0 where aqm is not codel");
-	if (q->aqm != VM_AQM_PIE && q->tupdate)
-		return fail(fault, "", "tupdate", q->tupdate, "0 where aqm is not pie");
+	if (q->aqm != VM_AQM_PIE && q->aqm != VM_AQM_DUALPI2 && q->tupdate)
+		return fail(fault, "", "tupdate", q->tupdate, "0 where aqm is not pie or dualpi2");
+	if (q->aqm != VM_AQM_DUALPI2 && q->overload)
+		return fail(fault, "", "overload", q->overload, "drop (0) where aqm is not dualpi2");
 	if (q->aqm != VM_AQM_PIE && q->bytemode)
 		return fail(fault, "", "bytemode", q->bytemode, "0 where aqm is not pie");
 	if (q->aqm == VM_AQM_PIE && q->victim && !q->victim_window)
@@ -164,7 +168,7 @@ static bool departure_check(const struct vm_queue *q, struct vm_refusal *fault)
 		for (which = VM_DROPS; which <= VM_MARKS; which++)
 			if (q->curve[c][which].curve != VM_CURVE_TAIL)
 				return fail(fault, places[c][which], "curve", q->curve[c][which].curve,
-					    "tail (0) where aqm is codel or pie");
+					    "tail (0) where aqm is not curve");
 	return true;
 }
 

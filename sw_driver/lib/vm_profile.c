@@ -160,6 +160,24 @@ static void pie(const struct vm_queue *q, struct vm_pie_image *w)
 	w->mtu = q->mtu;
 }
 
+/* Of a pair; of L only `on` is used. */
+static void dualpi2(const struct vm_queue *q, struct vm_dualpi2_image *w)
+{
+	w->on = q->aqm == VM_AQM_DUALPI2;
+	if (!w->on)
+		return;
+	w->drop_overload = q->overload == VM_OVERLOAD_DROP;
+	w->l4s_mask = q->l4s_mask;
+	w->coupling = q->coupling;
+	w->interval = vm_pie_ticks(q->tupdate ? q->tupdate : VM_DUALPI2_TUPDATE);
+	w->target = (u32)((q->target ? q->target : VM_DUALPI2_TARGET) >> VM_PIE_SHIFT);
+	w->step = (u32)(q->step_threshold >> VM_PIE_SHIFT);
+	w->alpha = vm_dualpi2_gain(q->dualpi2_alpha);
+	w->beta = vm_dualpi2_gain(q->dualpi2_beta);
+	w->most = w->drop_overload ? 0xFFFFFFFFu : 0xFFFFFFFFu / q->coupling;
+	w->mtu = q->mtu;
+}
+
 void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, struct vm_queue_image *w)
 {
 	vm_clear(w, sizeof(*w));
@@ -188,4 +206,5 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	w->victim_window = q->victim_window;
 	departure(q, &w->codel);
 	pie(q, &w->pie);
+	dualpi2(q, &w->dualpi2);
 }

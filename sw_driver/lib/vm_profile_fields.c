@@ -113,7 +113,7 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_check_range(fault, place, "victim", s->victim, 0u, 1u, "arriving, nearest (0 to 1)") &&
 	       vm_check_range(fault, place, "victim_by_colour", s->victim_by_colour, 0u, 1u, "0 and 1") &&
 	       (s->victim_window == 0u || vm_check_range(fault, place, "victim_window", s->victim_window, 1u, 16u, "1 to 16 packets")) &&
-	       vm_check_range(fault, place, "aqm", s->aqm, 0u, 2u, "curve, codel, pie (0 to 2)") &&
+	       vm_check_range(fault, place, "aqm", s->aqm, 0u, 3u, "curve, codel, pie, dualpi2 (0 to 3)") &&
 	       (s->target == 0u || vm_check_range(fault, place, "target", s->target, 1024u, 60000000000ull, "1024ns to 60s")) &&
 	       (s->interval == 0u || vm_check_range(fault, place, "interval", s->interval, 1024u, 60000000000ull, "1024ns to 60s")) &&
 	       vm_check_range(fault, place, "mtu", s->mtu, 64u, 16384u, "64B to 16384B") &&
@@ -125,6 +125,12 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_check_number(fault, place, "pie_beta", s->pie_beta, 0, 1, 3, 1, "0 to 3") &&
 	       vm_check_range(fault, place, "burst_allowance", s->burst_allowance, 0u, 4000000000ull, "0ns to 4s") &&
 	       vm_check_range(fault, place, "bytemode", s->bytemode, 0u, 1u, "0 and 1") &&
+	       vm_check_range(fault, place, "coupling", s->coupling, 1u, 255u, "1 to 255") &&
+	       vm_check_range(fault, place, "step_threshold", s->step_threshold, 64u, 4000000000ull, "64ns to 4s") &&
+	       vm_check_number(fault, place, "dualpi2_alpha", s->dualpi2_alpha, 0, 1, 255, 1, "0 to 255") &&
+	       vm_check_number(fault, place, "dualpi2_beta", s->dualpi2_beta, 0, 1, 255, 1, "0 to 255") &&
+	       vm_check_range(fault, place, "overload", s->overload, 0u, 1u, "drop, mark (0 to 1)") &&
+	       vm_check_range(fault, place, "l4s_mask", s->l4s_mask, 1u, 3u, "1 to 3") &&
 	       vm_average_ranges(&s->average, "average", fault) &&
 	       vm_distance_ranges(&s->distance, "distance", fault);
 }
@@ -299,4 +305,13 @@ void vm_queue_defaults(struct vm_queue *queue)
 	queue->pie_beta.den = 1;
 	queue->pie_beta.tens = 2;
 	queue->burst_allowance = 150000000u;
+	queue->coupling = 2u;
+	queue->step_threshold = 1000000u;
+	queue->dualpi2_alpha.num = 16;
+	queue->dualpi2_alpha.den = 1;
+	queue->dualpi2_alpha.tens = 2;
+	queue->dualpi2_beta.num = 32;
+	queue->dualpi2_beta.den = 1;
+	queue->dualpi2_beta.tens = 1;
+	queue->l4s_mask = 1u;
 }

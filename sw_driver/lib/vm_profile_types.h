@@ -14,7 +14,8 @@ enum vm_update { VM_UPDATE_ARRIVAL, VM_UPDATE_BOTH };
 enum vm_spacing { VM_SPACING_GEOMETRIC, VM_SPACING_UNIFORM, VM_SPACING_WAIT };
 enum vm_ttl_option { VM_TTL_OPTION_KEEP, VM_TTL_OPTION_REMOVE };
 enum vm_victim { VM_VICTIM_ARRIVING, VM_VICTIM_NEAREST };
-enum vm_aqm { VM_AQM_CURVE, VM_AQM_CODEL, VM_AQM_PIE };
+enum vm_overload { VM_OVERLOAD_DROP, VM_OVERLOAD_MARK };
+enum vm_aqm { VM_AQM_CURVE, VM_AQM_CODEL, VM_AQM_PIE, VM_AQM_DUALPI2 };
 enum vm_marker_kind { VM_MARKER_NONE, VM_MARKER_LEAF, VM_MARKER_SRTCM, VM_MARKER_TRTCM, VM_MARKER_REDP, VM_MARKER_NM, VM_MARKER_3CPM, VM_MARKER_WPM, VM_MARKER_APM };
 enum vm_length { VM_LENGTH_FRAME, VM_LENGTH_IP };
 enum vm_increase { VM_INCREASE_DOUBLE, VM_INCREASE_FACTOR };
@@ -121,18 +122,24 @@ struct vm_queue {
 	u32 victim_by_colour; /* With nearest, only packets of the arriving one's colour or a worse one may be lost */
 	u32 victim_window; /* With nearest, the tail-drop form among so many of the last packets; without it, the form by the curve; 0: not set */
 	struct vm_marker marker;
-	u32 aqm; /* The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289). pie: on arrival, by a probability that a controller sets from the sojourn time (RFC 8033). The curves of codel and pie are tail; curve, codel, pie */
-	u64 target; /* Sojourn time that the queue may always have; without it, 5 ms for codel and 15 ms for pie. Legal for pie are up to 4s; ns; 0: not set */
+	u32 aqm; /* The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289). pie: on arrival, by a probability that a controller sets from the sojourn time (RFC 8033). dualpi2: at departure, in a pair of queues of which the one with the even number, C, has the settings and the next, L, has low delay (RFC 9332). The curves of all but curve are tail; curve, codel, pie, dualpi2 */
+	u64 target; /* Sojourn time that the queue may always have; without it, 5 ms for codel and 15 ms for pie and dualpi2. Legal for these two are up to 4s; ns; 0: not set */
 	u64 interval; /* codel: time for which the sojourn time must be at the target before a packet is dropped or marked; without it, 100 ms; ns; 0: not set */
-	u32 mtu; /* codel: nothing is dropped or marked while no more bytes are queued behind the packet. pie: nothing is dropped or marked while fewer than two of it are queued; bytes */
+	u32 mtu; /* codel: nothing is dropped or marked while no more bytes are queued behind the packet. pie and dualpi2: nothing is dropped or marked by chance while fewer than two of it are queued; bytes */
 	u64 ce_threshold; /* ECN-capable packets with a longer sojourn time leave with CE, whatever the AQM; without it, none; ns; 0: not set */
 	u32 ce_mask; /* ce_threshold applies to packets with DS field & ce_mask = ce_selector. 0: to all */
 	u32 ce_selector; /* See ce_mask. 1 with mask 3: ECT(1) */
-	u64 tupdate; /* pie: time between two updates of the probability; without it, 15 ms; ns; 0: not set */
+	u64 tupdate; /* pie and dualpi2: time between two updates of the probability; without it, 15 ms for pie and 16 ms for dualpi2; ns; 0: not set */
 	struct vm_number pie_alpha; /* pie: what the probability gains in an update, for each second by which the sojourn time is above the target */
 	struct vm_number pie_beta; /* pie: what the probability gains in an update, for each second by which the sojourn time has grown since the one before */
 	u64 burst_allowance; /* pie: how long a queue that was idle may send without drops and marks; ns */
 	u32 bytemode; /* pie: the probability is for packets of mtu bytes, and less for shorter ones */
+	u32 coupling; /* dualpi2: the probability of a mark in L is so many times the base probability, whose square is that of C */
+	u64 step_threshold; /* dualpi2: packets of L with a longer sojourn time leave with CE; ns */
+	struct vm_number dualpi2_alpha; /* dualpi2: what the base probability gains in an update, for each second by which the sojourn time is above the target */
+	struct vm_number dualpi2_beta; /* dualpi2: what the base probability gains in an update, for each second by which the sojourn time has grown since the one before */
+	u32 overload; /* dualpi2: what L does while its probability would be above 1. drop: the classic drop before a mark. mark: marks alone, and the base probability stays below 1 / coupling; drop, mark */
+	u32 l4s_mask; /* dualpi2: packets of C's classes whose ECN field & l4s_mask is not 0 go to L. 1: ECT(1) and CE */
 };
 
 struct vm_curve_image {
@@ -216,6 +223,20 @@ struct vm_pie_image {
 	u32 mtu;
 };
 
+struct vm_dualpi2_image {
+	u32 on;
+	u32 drop_overload;
+	u32 l4s_mask;
+	u32 coupling;
+	u32 interval;
+	u32 target;
+	u32 step;
+	u32 alpha;
+	u32 beta;
+	u32 most;
+	u32 mtu;
+};
+
 struct vm_queue_image {
 	u32 unit;
 	u32 update;
@@ -244,6 +265,7 @@ struct vm_queue_image {
 	struct vm_distance_image distance;
 	struct vm_codel_image codel;
 	struct vm_pie_image pie;
+	struct vm_dualpi2_image dualpi2;
 };
 
 #ifdef __cplusplus

@@ -113,6 +113,18 @@ int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *co
 	put(&walk, VM_REG_SHADOW_PIE_BETA_LOW, (u32)image->pie.beta);
 	put(&walk, VM_REG_SHADOW_PIE_BETA_HIGH, (u32)(image->pie.beta >> 32));
 	put(&walk, VM_REG_SHADOW_PIE_MTU, (u32)image->pie.mtu);
+	put(&walk, VM_REG_SHADOW_DUALPI2,
+		VM_PUT(VM_REG_SHADOW_DUALPI2_ON, image->dualpi2.on) |
+		VM_PUT(VM_REG_SHADOW_DUALPI2_DROP_OVERLOAD, image->dualpi2.drop_overload) |
+		VM_PUT(VM_REG_SHADOW_DUALPI2_L4S_MASK, image->dualpi2.l4s_mask) |
+		VM_PUT(VM_REG_SHADOW_DUALPI2_COUPLING, image->dualpi2.coupling) |
+		VM_PUT(VM_REG_SHADOW_DUALPI2_INTERVAL, image->dualpi2.interval));
+	put(&walk, VM_REG_SHADOW_DUALPI2_TARGET, (u32)image->dualpi2.target);
+	put(&walk, VM_REG_SHADOW_DUALPI2_STEP, (u32)image->dualpi2.step);
+	put(&walk, VM_REG_SHADOW_DUALPI2_ALPHA, (u32)image->dualpi2.alpha);
+	put(&walk, VM_REG_SHADOW_DUALPI2_BETA, (u32)image->dualpi2.beta);
+	put(&walk, VM_REG_SHADOW_DUALPI2_MOST, (u32)image->dualpi2.most);
+	put(&walk, VM_REG_SHADOW_DUALPI2_MTU, (u32)image->dualpi2.mtu);
 	for (i = 0; i < 3; i++) {
 		for (j = 0; j < 2; j++) {
 			put(&walk, VM_REG_SHADOW_COLOUR_CURVE_FLAGS(i, j),

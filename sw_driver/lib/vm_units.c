@@ -208,6 +208,16 @@ u64 vm_pie_gain(struct vm_number per_second)
 	return vm_ratio_fixed(&x, 53, VM_PIE_GAIN_BITS);
 }
 
+/* 2^40 64 / 10^9 is 2^37 / 1,953,125. */
+u32 vm_dualpi2_gain(struct vm_number per_second)
+{
+	struct vm_ratio x;
+
+	vm_ratio_of(&x, per_second);
+	vm_wide_mul_u64(&x.den, 1953125);
+	return (u32)vm_ratio_fixed(&x, 37, VM_DUALPI2_GAIN_BITS);
+}
+
 u32 vm_pool_cells(u32 bytes)
 {
 	return bytes / VM_CELL_BYTES;

@@ -42,6 +42,9 @@
 #define VM_PIE_TUPDATE 15000000u
 #define VM_PIE_TARGET_MAX 4000000000u /* ns */
 #define VM_PIE_GAIN_BITS 34
+#define VM_DUALPI2_TARGET 15000000u /* ns, where the settings have none */
+#define VM_DUALPI2_TUPDATE 16000000u
+#define VM_DUALPI2_GAIN_BITS 32
 #define VM_BURST_BITS 40
 #define VM_ALPHA_FRAC 8	 /* the code of alpha: 2^(code - 8) */
 #define VM_ALPHA_MOST 11 /* the greatest code */
@@ -114,6 +117,8 @@ u32 vm_pie_ticks(u64 ns);
  * 2^-56, rounded to nearest; at most 2^34 - 1.
  */
 u64 vm_pie_gain(struct vm_number per_second);
+/* DualPI2's alpha or beta, in the same way in units of 2^-40; at most 2^32 - 1. */
+u32 vm_dualpi2_gain(struct vm_number per_second);
 /* Whole cells in this many bytes. */
 u32 vm_pool_cells(u32 bytes);
 

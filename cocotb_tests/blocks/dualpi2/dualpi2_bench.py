@@ -11,19 +11,28 @@ from cocotb.triggers import FallingEdge
 from bench.wires import Wires
 from support import model_bindings as mb
 
-LATENCY, UPDATES, PAIRS = 4, 9, 8
+LATENCY, UPDATES, PAIRS = 3, 11, 8
 MOST = 2**32 - 1
 PASS, MARK, DROP = range(3)
-FIELDS = {"target": "target", "step": "step", "alpha": "alpha", "beta": "beta", "coupling": "coupling", "mtu": "mtu"}
+FIELDS = {
+    "target": "target",
+    "step": "step",
+    "alpha": "alpha",
+    "beta": "beta",
+    "coupling": "coupling",
+    "mtu": "mtu",
+    "most": "most",
+}
 FIELDS |= {"drop_overload": "dropOverload"}
 
 
 def settings(r):
     gain = lambda: r.choice([11_000, 225_000, r.randrange(2**32), 2**32 - 1])
+    drops, coupling = r.randrange(2), r.choice([1, 2, 2, 5, 255])
     return mb.DualPi2Settings(
         target=r.choice([1000, 234_375]), step=r.choice([500, 15_625]), alpha=gain(), beta=gain(),
-        coupling=r.choice([1, 2, 2, 5, 255]), mtu=r.choice([256, 1514]), weight_l=90, weight_c=10,
-        drop_overload=r.randrange(2),
+        coupling=coupling, mtu=r.choice([256, 1514]), weight_l=90, weight_c=10, drop_overload=drops,
+        most=MOST if drops else MOST // coupling,
     )  # fmt: skip
 
 
@@ -34,8 +43,10 @@ class Bench:
         self.configs = [settings(self.random) for _ in range(PAIRS)]
         self.on = [True] * PAIRS
         self.states = [mb.DualPi2State() for _ in range(PAIRS)]
+        self.couplings = [0] * PAIRS  # that of the last update
         self.clock, self.seen, self.waiting = 0, Counter(), deque()
-        self.update, self.before = None, None  # (cycle of the write, pair, delay); the pair of the cycle before
+        self.update = None  # (cycle of the write, pair, delay, whether a new state begins)
+        self.before = None  # (pair, backlog, draws) of the request of the cycle before
 
     async def start(self):
         dut = self.dut
@@ -51,22 +62,29 @@ class Bench:
     def configure(self, port: str, pair: int):
         config, wires = self.configs[pair], self.wires
         getattr(wires, f"{port}_on").value = self.on[pair]
-        getattr(wires, f"{port}_most").value = MOST if config.drop_overload else MOST // config.coupling
         for ours, theirs in FIELDS.items():
             getattr(wires, f"{port}_{theirs}").value = getattr(config, ours)
 
     async def tick(self, pair=None, updates=None):
         """One cycle, with a packet of `pair` or none, and an update asked for or none."""
         if self.before is not None:
-            self.configure("io_config", self.before)
+            before, backlog, draws = self.before
+            self.configure("io_seen_config", before)
+            self.wires.io_seen_backlog.value = backlog
+            for i, draw in enumerate(draws):
+                getattr(self.wires, f"io_seen_draws_{i}").value = draw
         if self.update and self.update[0] == self.clock:
-            _, at, delay = self.update
+            _, at, delay, begins = self.update
             self.update, state = None, self.states[at]
-            mb.library().vm_dualpi2_update(mb.byref(state), mb.byref(self.configs[at]), delay)
+            if begins:
+                mb.library().vm_dualpi2_begin(mb.byref(state), mb.byref(self.configs[at]))
+            else:
+                mb.library().vm_dualpi2_update(mb.byref(state), mb.byref(self.configs[at]), delay)
+            self.couplings[at] = self.configs[at].coupling
+            self.seen["begins"] += begins
             self.seen["p' is 0" if not state.prob else "p' is highest" if state.prob == MOST else "p' between"] += 1
         self.ask(updates)
-        self.decide(pair)
-        self.before = pair
+        self.before = self.decide(pair)
         await FallingEdge(self.dut.clock)
         self.clock += 1
         self.check()
@@ -77,39 +95,42 @@ class Bench:
         if pair is None:
             return
         target = self.configs[pair].target
+        begins = r.random() < 0.1
         delay = r.choice([0, target - 1, target, target + 1, 2 * target, r.randrange(2**26), 2**26 - 1])
         wires.io_update_bits_pair.value = pair
         wires.io_update_bits_delay.value = delay
+        wires.io_update_bits_begins.value = begins
         self.configure("io_update_bits_config", pair)
         if wires.io_update_ready.value:
-            self.update = (self.clock + UPDATES - 1, pair, delay)
+            self.update = (self.clock + UPDATES - 1, pair, delay, begins)
 
     def decide(self, pair):
         wires, r = self.wires, self.random
         wires.io_request_valid.value = pair is not None
         if pair is None:
-            return
-        config, state = self.configs[pair], self.states[pair]
+            return None
+        config, state = mb.DualPi2Settings.from_buffer_copy(self.configs[pair]), self.states[pair]
+        config.coupling = self.couplings[pair]
         coupled = min(MOST, state.prob * config.coupling)
         draw = lambda: r.choice(
             [state.prob, min(MOST, state.prob + 1), coupled, min(MOST, coupled + 1), r.getrandbits(32)]
         )
         packet = {
-            "pair": pair, "isL": r.randrange(2), "ect": r.random() < 0.8, "mayStep": r.random() < 0.3,
+            "pair": pair, "isL": r.randrange(2), "ect": r.random() < 0.8, 
             "sojourn": r.choice([0, config.step, config.step + 1]),
-            "backlog": r.choice([2 * config.mtu - 1, 2 * config.mtu, 10**6]), "draws_0": draw(), "draws_1": draw(),
         }  # fmt: skip
+        backlog, draws = r.choice([2 * config.mtu - 1, 2 * config.mtu, 10**6]), (draw(), draw())
         for name, value in packet.items():
             getattr(wires, f"io_request_bits_{name}").value = int(value)
         verdict = PASS
         if self.on[pair]:
             verdict = mb.library().vm_dualpi2_head(
-                mb.byref(state), mb.byref(config), packet["isL"], packet["ect"], packet["sojourn"], packet["mayStep"],
-                packet["backlog"], packet["draws_0"], packet["draws_1"],
+                mb.byref(state), mb.byref(config), packet["isL"], packet["ect"], packet["sojourn"], backlog, *draws,
             )  # fmt: skip
             self.seen["LC"[not packet["isL"]], verdict] += 1
             self.seen["overload"] += state.prob * config.coupling > MOST
-        self.waiting.append((self.clock + LATENCY, verdict, f"{packet}, {state.prob=}"))
+        self.waiting.append((self.clock + LATENCY, verdict, f"{packet}, {backlog=}, {draws=}, {state.prob=}"))
+        return pair, backlog, draws
 
     def check(self):
         want, context = PASS, "no packet"
@@ -139,6 +160,6 @@ async def every_verdict_is_the_models(dut):
     dut._log.info(f"met: {dict(bench.seen)}")
     assert not bench.waiting
     met = [(queue, verdict) for queue in "LC" for verdict in (PASS, MARK, DROP)]
-    assert all(bench.seen[what] > 50 for what in (*met, "overload", "p' is 0", "p' is highest", "p' between")), (
-        bench.seen
-    )
+    assert all(
+        bench.seen[what] > 50 for what in (*met, "overload", "begins", "p' is 0", "p' is highest", "p' between")
+    ), bench.seen

@@ -8,14 +8,15 @@ from support.nightly import nightly
 
 # A fault of each kind: what stands in the SystemVerilog, and what it becomes.
 FAULTS = {
-    "one draw decides on a packet of C": (r"(s2_draws_0 <= s2Base) & s2_draws_1 <= s2Base", r"\1"),
+    "one draw decides on a packet of C": (r"(s2Draws_0 <= s2Base) & s2Draws_1 <= s2Base", r"\1"),
+    "a new state keeps its probability": (r"u_begins \| (\$signed\(uNew\) < )", r"\1"),
     "a negative change is rounded away from 0": (r"\? 9'hFF : 9'h0", "? 9'h0 : 9'h0"),
-    "L in overload is dropped where it may not be": (r"s3Overload & s3MayDrop &", "s3Overload &"),
-    "C in overload is marked": (r"s3_ect & ~s3Overload\);", "s3_ect);"),
-    "L in overload without ECT is dropped by one draw": (r"s3Hit & \(s3_ect \| ~s3Overload\)", "s3Hit"),
+    "L in overload is dropped where it may not be": (r"overload & s2MayDrop & squared", "overload & squared"),
+    "C in overload is marked": (r"squared & s2_ect & ~overload", "squared & s2_ect"),
+    "L in overload without ECT is dropped by one draw": (r"\n    & \(s2_ect \| ~overload\)", ""),
     "p' exceeds its limit": (r"\? u_config_most : uNew", "? uNew[31:0] : uNew"),
-    "2 mtu of backlog are not enough": (r">= (\{8'h0, io_config_mtu, 1'h0\})", r"> \1"),
-    "the step marks nothing": (r"s3Stepped <= s2Stepped", "s3Stepped <= 1'h0"),
+    "2 mtu of backlog are not enough": (r">= (\{8'h0, io_seen_config_mtu, 1'h0\})", r"> \1"),
+    "the step marks nothing": (r"s2Stepped <= s1_sojourn", "s2Stepped <= 1'h0 & s1_sojourn"),
 }
 EVERY_RUN = list(FAULTS)[:2]
 

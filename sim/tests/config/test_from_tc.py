@@ -41,6 +41,21 @@ def test_pie_has_the_values_and_defaults_of_tc():
     assert full.ecn and full.bytemode and queue("root pie bytemode nobytemode").bytemode is False
 
 
+def test_dualpi2_has_the_values_and_defaults_of_tc():
+    """The quanta stand in the ratio of the weights: 10 % for C where nothing is said (man tc-dualpi2)."""
+    pair = lambda *commands: config.parse(tomllib.loads(from_tc.toml(from_tc.tables(commands, 10**9)))).queue
+    c, low = pair("tc qdisc add dev eth0 root dualpi2")
+    assert (c.name, low.name, c.aqm, low.aqm) == ("all", "all-l4s", "dualpi2", "dualpi2")
+    assert c.limit_packets.value == low.limit_packets.value == 10_000 and 9 * c.quantum.value == low.quantum.value
+    assert not {"target", "tupdate", "coupling", "step_threshold", "l4s_mask", "overload"} & c.model_fields_set
+    c, low = pair(
+        "root dualpi2 limit 500 coupling_factor 3 step_thresh 2ms overflow any_ect classic_protection 75% target 20ms tupdate 32ms alpha 0.2 beta 4"
+    )
+    assert (c.limit_packets.value, c.coupling, c.step_threshold, c.overload) == (500, 3, 2_000_000, "mark")
+    assert (c.l4s_mask, c.target, c.tupdate, c.dualpi2_alpha, c.dualpi2_beta) == (3, 20_000_000, 32_000_000, 0.2, 4)
+    assert c.quantum.value == 3 * low.quantum.value
+
+
 def test_red_has_the_weight_that_tc_takes_for_the_burst():
     """`tc qdisc show` says `ewma 5` for the example of man tc-red, and so does its formula."""
     red = queue("tc qdisc add dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn")
@@ -74,8 +89,15 @@ def test_a_tbf_alone_gives_the_queues_limit():
         (["root pie alpha 33"], 'tc pie: alpha is "33"; legal are whole numbers from 0 to 32'),
         (["root pie target 5s"], 'target 5s with aqm = "pie"; legal is 1024ns to 4s'),
         (["root pie dq_rate_estimator"], "tc pie: has dq_rate_estimator; a lane measures delays with timestamps"),
+        (["root dualpi2 step_thresh 20p"], 'tc dualpi2: step_thresh is "20p"; legal is a time'),
+        (["root dualpi2 overflow drop_on_overload"], "tc dualpi2: has both overflow and drop_on_overload; legal is one"),
+        (["root dualpi2 classic_protection ²"], 'classic_protection is "²"; legal is 3 to 97'),
+        (["root dualpi2 drop_enqueue"], "tc dualpi2: has drop_enqueue; a lane drops packets as they leave"),
+        (["root dualpi2 max_rtt 100ms"], "tc dualpi2: has max_rtt; give target, tupdate, alpha and beta"),
+        (["root dualpi2 classic_protection 1"], 'tc dualpi2: classic_protection is "1"; legal is 3 to 97'),
+        (["root dualpi2 coupling_factor 0"], "coupling is 0; legal is 1 to 255"),
         (["root fq_codel flows 1024"], "tc fq_codel: no lane has this AQM yet"),
-        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, pie, red, pfifo, bfifo, tbf'),
+        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, pie, dualpi2, red, pfifo, bfifo, tbf'),
         (["root codel flows 3"], 'tc codel: has "flows"; legal are limit, target, interval, ce_threshold, ecn, noecn'),
         (["root codel target"], "tc codel: target has no value"),
         (["root codel target soon"], 'tc codel: target is "soon"; legal are times'),

@@ -43,7 +43,7 @@ class Engine:
     """One lane of one engine."""
 
     def __init__(self, name, record):
-        aqm = any(queue[name]["on"] for queue in record["queues"] for name in ("codel", "pie"))
+        aqm = any(queue[name]["on"] for queue in record["queues"] for name in ("codel", "pie", "dualpi2"))
         library = ctypes.CDLL(str(network.engine(name, build.quiet, aqm=aqm)[0]))
         library.vm_engine.restype = POINTER(Calls)
         self.calls = library.vm_engine().contents
@@ -181,6 +181,15 @@ def test_both_engines_decide_alike_by_pie():
     queues = [af(**pie, rate="4Mbit", limit="200KB"), REST | {"aqm": "pie", "ecn": True, "limit": "100KB"}]
     seen = compared("pie", {"port": {"rate": "20Mbit", "burst": "8KB"}, "queue": queues})
     assert seen[2] > 20 and seen["dropped"] == 0, seen
+
+
+def test_both_engines_decide_alike_by_dualpi2():
+    """A pair whose L also has classes of its own: packets that are not ECN-capable are dropped there."""
+    pair = {"aqm": "dualpi2", "limit": "200KB", "average": {"kind": "red"}}
+    pair |= dict.fromkeys(COLOURS, {"curve": "tail"})
+    c = {"target": "500us", "tupdate": "1ms", "dualpi2_alpha": 50, "dualpi2_beta": 200, "step_threshold": "300us"}
+    seen = compared("dualpi2", {"port": {"rate": "20Mbit", "burst": "8KB"}, "queue": [af(**pair, **c), REST | pair]})
+    assert seen["dropped"] > 100 and seen["CE"] > 100, seen
 
 
 def test_engines_with_other_draws_differ():

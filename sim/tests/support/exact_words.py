@@ -246,6 +246,32 @@ def pie_record(queue):
     return dict(zip(names, values, strict=True))
 
 
+def dualpi2_record(queue):
+    """As PIE's, with gains in units of 2^-40. L has the record, too; only its `on` is used."""
+    names = (
+        "on",
+        "drop_overload",
+        "l4s_mask",
+        "coupling",
+        "interval",
+        "target",
+        "step",
+        "alpha",
+        "beta",
+        "most",
+        "mtu",
+    )
+    if queue.aqm != "dualpi2":
+        return dict.fromkeys(names, 0)
+    gain = lambda given, default: nearest(exact(default if given is None else given) * 2**40 * 64 / 10**9)
+    drops, k = queue.overload == "drop", queue.coupling or 2
+    values = 1, int(drops), queue.l4s_mask or 1, k
+    values += max(1, nearest(Fraction(queue.tupdate or 16_000_000, 65536))), (queue.target or 15_000_000) // 64
+    values += (queue.step_threshold or 1_000_000) // 64, gain(queue.dualpi2_alpha, 0.16), gain(queue.dualpi2_beta, 3.2)
+    values += (2**32 - 1) // (1 if drops else k), queue.mtu.value
+    return dict(zip(names, values, strict=True))
+
+
 def queue_record(queue, port_rate, queues, marker):
     w = exact(queue.average.weight)
     decay = idle_decay(w, queue.average.idle_packet.value, min(queue.rate or port_rate, port_rate))
@@ -281,6 +307,7 @@ def queue_record(queue, port_rate, queues, marker):
         "victim_window": queue.victim_window or 0,
         "codel": codel_record(queue),
         "pie": pie_record(queue),
+        "dualpi2": dualpi2_record(queue),
     }
 
 

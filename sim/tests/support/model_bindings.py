@@ -125,7 +125,7 @@ DualPi2Settings = record(
     "DualPi2Settings",
     target=u64,
     step=u64,
-    **dict.fromkeys("alpha beta coupling mtu weight_l weight_c drop_overload".split(), u32),
+    **dict.fromkeys("alpha beta most coupling mtu weight_l weight_c drop_overload".split(), u32),
 )
 DualPi2State = record("DualPi2State", delay_before=u64, credit=ctypes.c_int64, prob=u32)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
@@ -162,7 +162,7 @@ SIGNATURES = {
     "vm_dualpi2_update": (None, [POINTER(DualPi2State), POINTER(DualPi2Settings), u64]),
     "vm_dualpi2_head": (
         u32,
-        [POINTER(DualPi2State), POINTER(DualPi2Settings), u32, u32, u64, u32, u32, u32, u32],
+        [POINTER(DualPi2State), POINTER(DualPi2Settings), u32, u32, u64, u32, u32, u32],
     ),
     "vm_dualpi2_takes_l": (u32, [POINTER(DualPi2State), u32, u32]),
     "vm_dualpi2_sent": (None, [POINTER(DualPi2State), POINTER(DualPi2Settings), u32, u32, u32, u32]),

@@ -26,12 +26,13 @@ PLAIN = {
     },
 }  # fmt: skip
 
-# The same for the settings of CoDel and PIE, whose curves are tail. aqm may change only without them.
+# The same for the settings of CoDel, PIE and DualPI2, whose curves are tail. aqm may change only without them.
 JUDGED = {"aqm": "codel", "ce-threshold": 2**20, "ce-mask": 3} | dict.fromkeys(
     ("green", "yellow", "red"), {"curve": "tail"}
 )
 TIMES = {"target": 10**6, "interval": 10**7}
 DEPARTURE = ("aqm", "target", "interval", "mtu", "ce-threshold", "ce-mask", "ce-selector")
+DUALPI2 = ("coupling", "step-threshold", "dualpi2-alpha", "dualpi2-beta", "overload", "l4s-mask")
 PIE = ("tupdate", "pie-alpha", "pie-beta", "burst-allowance", "bytemode")
 
 
@@ -44,6 +45,8 @@ def singles(plain: dict) -> list[tuple[tuple, object, dict]]:
             base = merged(plain, JUDGED if path[0] == "aqm" else JUDGED | TIMES)
         if path[0] in PIE:
             base = merged(plain, JUDGED | {"aqm": "pie", "tupdate": 10**7, "victim-window": 4})
+        if path[0] in DUALPI2:
+            base = merged(plain, JUDGED | {"aqm": "dualpi2", "l4s-mask": 2})
         held = base
         for name in path:
             held = held[name]
@@ -130,14 +133,16 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
         ({"red": {"curve": "red", "min": 9, "max": 8}}, "red.min is 9; legal is 0 up to max"),
         ({"green": {"curve": "red", "p": number(11, 1, 1)}}, "green.p is 1.1; legal is 0 to 1"),
         ({"yellow": {"ecn": {"curve": "red"}}}, "yellow.ecn.curve is 1; legal is tail (0) where ecn is 0"),
-        ({"aqm": 3}, "aqm is 3; legal is curve, codel, pie (0 to 2)"),
+        ({"aqm": 4}, "aqm is 4; legal is curve, codel, pie, dualpi2 (0 to 3)"),
         ({"target": 5_000_000}, "target is 5000000; legal is 0 where aqm is curve"),
         ({"interval": 5_000_000}, "interval is 5000000; legal is 0 where aqm is not codel"),
         ({"aqm": "codel", "target": 1023}, "target is 1023; legal is 1024ns to 60s"),
         ({"aqm": "codel", "mtu": 63}, "mtu is 63; legal is 64B to 16384B"),
-        ({"aqm": "codel", "green": {"curve": "red"}}, "green.curve is 1; legal is tail (0) where aqm is codel or pie"),
-        ({"aqm": "pie", "target": 5 * 10**9}, "target is 5000000000; legal is up to 4s where aqm is pie"),
-        ({"aqm": "codel", "tupdate": 10**7}, "tupdate is 10000000; legal is 0 where aqm is not pie"),
+        ({"aqm": "codel", "green": {"curve": "red"}}, "green.curve is 1; legal is tail (0) where aqm is not curve"),
+        ({"aqm": "pie", "target": 5 * 10**9}, "target is 5000000000; legal is up to 4s where aqm is pie or dualpi2"),
+        ({"aqm": "dualpi2", "coupling": 0}, "coupling is 0; legal is 1 to 255"),
+        ({"aqm": "pie", "overload": "mark"}, "overload is 1; legal is drop (0) where aqm is not dualpi2"),
+        ({"aqm": "codel", "tupdate": 10**7}, "tupdate is 10000000; legal is 0 where aqm is not pie or dualpi2"),
         ({"bytemode": 1}, "bytemode is 1; legal is 0 where aqm is not pie"),
         ({"aqm": "pie", "pie_alpha": number(31, 1, 1)}, "pie_alpha is 3.1; legal is 0 to 3"),
         ({"ce_threshold": 1}, "ce_threshold is 1; legal is 1024ns to 60s"),

@@ -97,6 +97,38 @@ def pie(rng, table: dict) -> dict:
     }
 
 
+def pair(rng, classic: dict, low: dict):
+    """Makes a pair under DualPI2 of two queues, with the shortest updates and the greatest gains."""
+    for table in (classic, low):
+        for name in (
+            "aqm",
+            "target",
+            "interval",
+            "tupdate",
+            "mtu",
+            "pie_alpha",
+            "pie_beta",
+            "burst_allowance",
+            "bytemode",
+        ):
+            table.pop(name, None)
+        for colour in ("green", "yellow", "red"):
+            table[colour] = {"curve": "tail"}
+        table.pop("priority", None)
+        table["aqm"] = "dualpi2"
+    classic |= {
+        "target": f"{int(2 ** rng.uniform(10, 19))}ns",
+        "tupdate": f"{65536 * rng.choice((1, 1, 2))}ns",
+        "dualpi2_alpha": rng.choice((255, 100, 0.16)),
+        "dualpi2_beta": rng.choice((255, 100, 3.2)),
+        "coupling": rng.choice((1, 2, 2, 5, 255)),
+        "step_threshold": f"{int(2 ** rng.uniform(6, 20))}ns",
+        "overload": rng.choice(("drop", "mark")),
+        "l4s_mask": rng.choice((1, 1, 2, 3)),
+        "mtu": rng.choice((64, 300, 1514)),
+    }
+
+
 def configuration(rng, shape: build.Preset, victims: int | None = None) -> config.Config:
     """A configuration for a build of the lane."""
     count = rng.randrange(1, min(7, shape.queues + 1))
@@ -108,6 +140,10 @@ def configuration(rng, shape: build.Preset, victims: int | None = None) -> confi
         table, marker = queue(rng, number, count, shape, port)
         asked["queue"].append(table)
         asked["marker"] += [marker] if marker else []
+    if shape.dualpi2:
+        for classic, low in zip(asked["queue"][::2], asked["queue"][1::2], strict=False):
+            if rng.random() < 0.3:
+                pair(rng, classic, low)
     return config.parse(asked, shape.queues, shape.victims)
 
 

@@ -3,6 +3,8 @@
 from vermilion.hardware.profile_fields import BY_NAME
 from vermilion.values.fields import COLOURS
 
+PIE = ("pie_alpha", "pie_beta", "burst_allowance", "bytemode")
+
 
 def random_curve(rng, unit, ecn=False):
     kind = rng.choice(["red", "gentle", "exred"] if ecn else ["tail", "red", "gentle", "exred"])
@@ -73,6 +75,24 @@ def random_departure(rng, queue):
     return found
 
 
+def random_pair(rng, classic, low):
+    """Makes two queues a pair under DualPI2."""
+    for queue in (classic, low):
+        for name in (*PIE, "target", "interval", "tupdate", "mtu", "priority", "quantum"):
+            queue.pop(name, None)
+        queue |= dict.fromkeys(COLOURS, {"curve": "tail"}) | {"aqm": "dualpi2"}
+        queue |= rng.choice([{"quantum": rng.randint(64, 65535)}, {}])
+    classic |= {"mtu": rng.randint(64, 16384), "overload": rng.choice(["drop", "mark"]), "l4s_mask": rng.randint(1, 3)}
+    gain = lambda: round(rng.choice([rng.uniform(0, 255), rng.uniform(0, 1)]), rng.randrange(6))
+    more = {"dualpi2_alpha": gain(), "dualpi2_beta": gain(), "coupling": rng.randint(1, 255)}
+    more |= {
+        "step_threshold": f"{int(10 ** rng.uniform(1.81, 9.6))}ns",
+        "target": f"{int(10 ** rng.uniform(3.02, 9.6))}ns",
+    }
+    more |= {"tupdate": f"{rng.randint(65536, 1_073_676_288)}ns"}
+    classic |= {name: value for name, value in more.items() if rng.random() < 0.7}
+
+
 def random_marker(rng, queue):
     rate = lambda low=4.81: int(10 ** rng.uniform(low, 11.3))
     in_packets = rng.random() < 0.5
@@ -113,6 +133,8 @@ def random_file(rng):
         pool = {"pool": {"size": rng.randint(64, 2**18)}}
         for queue in queues:
             queue |= rng.choice([{"alpha": 2.0 ** rng.randint(-7, 3)}, {}])
+    if len(queues) > 1 and rng.random() < 0.4:
+        random_pair(rng, *queues[:2])
     return {
         "port": port,
         **pool,

@@ -39,7 +39,18 @@ class Lane:
     """One lane's registers from `base` on."""
 
     def __init__(
-        self, base=0, next_block=0, seed=1, queues=16, victims=16, version=None, egresses=0, cells=4096, codel=1, pie=1
+        self,
+        base=0,
+        next_block=0,
+        seed=1,
+        queues=16,
+        victims=16,
+        version=None,
+        egresses=0,
+        cells=4096,
+        codel=1,
+        pie=1,
+        dualpi2=1,
     ):
         self.base, self.rng = base, random.Random(seed)
         self.words = {at: 0 for at in by_address()}
@@ -47,7 +58,7 @@ class Lane:
             self.words[at] = sum((f.reset or 0) << f.low for f in register.fields)
         has = {"queues": queues, "cells": cells, "data_bits": 64, "inputs": 2, "ewma_stages": 6}
         has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": min(victims, queues), "next_block": next_block}
-        has |= {"egresses": egresses, "codel": codel, "pie": pie}
+        has |= {"egresses": egresses, "codel": codel, "pie": pie, "dualpi2": dualpi2}
         for name, value in has.items():
             self.words[address(name)] = value
         if version is not None:

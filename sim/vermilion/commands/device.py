@@ -104,9 +104,7 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     record = None
     if config_file is not None:
         shape = build.PRESETS[preset]
-        asked = load(
-            config_file, shape.queues, shape.victims, shape.cells, build_codel=shape.codel, build_pie=shape.pie
-        )
+        asked = load(config_file, shape.queues, shape.victims, shape.cells, build_aqms=shape.aqms)
         rules.refuse(asked, config_file, "a device")
         record = quantise.hardware(asked)
     options = {"--control": control, "--capture": capture, "--wait": wait, "--fst": fst}

@@ -11,11 +11,11 @@ from vermilion.values.fields import UserError
 @click.command("from-tc")
 @click.argument("commands", nargs=-1, required=True, metavar="COMMAND...")
 @click.option("--rate", metavar="RATE", help="Of the port, where no tbf gives one, such as 10Gbit.")
-@click.option("--name", default="all", show_default=True, help="Of the queue.")
+@click.option("--name", default="all", show_default=True, help="Of the queue; L of dualpi2 has -l4s behind it.")
 def from_tc(commands, rate, name):
     """Prints a configuration file that does what `tc qdisc add` commands ask for.
 
-    Each COMMAND is one, in quotes; `-` reads them from standard input, one a line. A qdisc is codel, pie, red, pfifo or bfifo, at the root or below a tbf.
+    Each COMMAND is one, in quotes; `-` reads them from standard input, one a line. A qdisc is codel, pie, dualpi2, red, pfifo or bfifo, at the root or below a tbf.
     """
     from vermilion.configuration import config, from_tc
 

@@ -300,8 +300,7 @@ def parse(
     build_victims: int | None = None,
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
-    build_codel: bool | None = None,
-    build_pie: bool | None = None,
+    build_aqms: frozenset[str] | None = None,
 ) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
@@ -309,7 +308,7 @@ def parse(
     except ValidationError as error:
         raise UserError(sentence(first(error.errors()), raw, Config, MODELS)) from None
     check_pool(config, build_cells, pool_elsewhere)
-    departure.check(((q.name, q) for q in config.queue), build_codel, build_pie)
+    departure.check(((q.name, q) for q in config.queue), build_aqms)
     return place(config, build_queues, build_queues if build_victims is None else build_victims)
 
 
@@ -376,6 +375,8 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
             raise UserError(f'queue "{marker.queue}" has two markers; one may')
         marked.add(marker.queue)
     rules.codes(config.rule, placed)
+    shares = departure.pairs([(q.name, q.at, q) for q in placed])
+    placed = [q.model_copy(update={"quantum": shares[q.at]}) if q.at in shares else q for q in placed]
     return config.model_copy(update={"queue": placed})
 
 

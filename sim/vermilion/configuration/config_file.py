@@ -12,16 +12,13 @@ def load(
     build_victims: int | None = None,
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
-    build_codel: bool | None = None,
-    build_pie: bool | None = None,
+    build_aqms: frozenset[str] | None = None,
 ) -> Config:
     """Reads and checks a file for a lane with one egress. Without `build_cells` a pool may have any size; `pool_elsewhere`: it is in the file of another
     egress of the lane."""
     if pool_elsewhere:
         return checked(
             path,
-            lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere, build_codel, build_pie),
+            lambda raw: parse(raw, build_queues, build_victims, build_cells, pool_elsewhere, build_aqms),
         )
-    return egresses.load(
-        path, egresses.Build(build_queues, build_victims, build_cells, codel=build_codel, pie=build_pie)
-    ).configs[0]
+    return egresses.load(path, egresses.Build(build_queues, build_victims, build_cells, aqms=build_aqms)).configs[0]

@@ -50,14 +50,13 @@ class Build:
     cells: int | None = None
     egresses: int = 1
     inputs: int | None = None
-    codel: bool | None = None
-    pie: bool | None = None
+    aqms: frozenset[str] | None = None  # by sojourn time
 
 
 def of_shape(shape: Preset) -> Build:
     """What a preset (`build.Preset`) has."""
     share = shape.queues // shape.egresses
-    return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs, shape.codel, shape.pie)
+    return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs, shape.aqms)
 
 
 @editors(whole_or_text(0, CELL_BYTES * CELLS_MOST, AMOUNT))
@@ -235,7 +234,7 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
     if not several and build.egresses == 1:
         if not raw.keys() <= File.model_fields.keys():
             validated(raw)  # a key that is no key: the hint knows those of several egresses, too
-        one = config.parse(raw, build.queues, build.victims, build.cells, build_codel=build.codel, build_pie=build.pie)
+        one = config.parse(raw, build.queues, build.victims, build.cells, build_aqms=build.aqms)
         check_inputs(one.rule, build)
         return Lane([one], [None], [Share()], routes(None, {}, build), one.rule)
     file = validated(raw)
@@ -300,9 +299,7 @@ def own(raw: dict[str, Any], table: dict[str, Any], where: str, build: Build) ->
     if "marker" in table:
         mine["marker"] = table["marker"]
     try:
-        return config.parse(
-            mine, build.queues, build.victims, build.cells, build_codel=build.codel, build_pie=build.pie
-        )
+        return config.parse(mine, build.queues, build.victims, build.cells, build_aqms=build.aqms)
     except UserError as error:
         if "port" not in mine or "rate" not in mine["port"]:
             give = f"give it one, {RATE_TEXT}, or [port] one for all egresses"

@@ -1,84 +1,21 @@
-"""From `tc qdisc add` to a configuration file: codel, pie, red, pfifo and bfifo, at the root or below a tbf.
+"""From `tc qdisc add` to a configuration file: codel, pie, dualpi2, red, pfifo and bfifo, at the root or below a tbf.
 
-Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-pie, tc-red, tc-pfifo, tc-tbf): sizes count in 1,024s, times without a unit are
+Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-pie, tc-red, tc-pfifo, tc-tbf), of dualpi2 those of 6.18 (man tc-dualpi2): sizes count in 1,024s, times without a unit are
 microseconds. What has no counterpart is refused with a sentence.
 """
 
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from vermilion.values import units
 from vermilion.values.fields import LEN_MAX, UserError
 
+from .tc_values import chance, count, gain, hertz, percent, rate, refuse, size, step, time
+
 Options = dict[str, Any]
-SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
-SIZES |= {"kbit": 2**7, "mbit": 2**17, "gbit": 2**27}
-TIMES = {"": 10**3, "us": 10**3, "usec": 10**3, "usecs": 10**3, "ms": 10**6, "msec": 10**6, "msecs": 10**6}
-TIMES |= {"s": 10**9, "sec": 10**9, "secs": 10**9, "ns": 1, "nsec": 1, "nsecs": 1}
-RATES = {
-    f"{prefix}{unit}": factor * bits
-    for prefix, factor in {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}.items()
-    for unit, bits in (("bit", 1), ("bps", 8))
-}
-RATES |= {
-    f"{prefix}i{unit}": factor * bits
-    for prefix, factor in {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}.items()
-    for unit, bits in (("bit", 1), ("bps", 8))
-}
-RATES |= {"": 1}
-LATER = ("fq_codel", "fq_pie", "dualpi2")  # AQMs that no lane has yet
-
-
-def refuse(kind: str, text: str) -> UserError:
-    return UserError(f"tc {kind}: {text}")
-
-
-def number(kind: str, option: str, raw: str, scales: dict[str, int], legal: str) -> Fraction:
-    """A number with a unit, in the units of `scales`."""
-    found = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})([a-z]*)", raw.lower())
-    if not found or found[2] not in scales:
-        raise refuse(kind, f'{option} is "{raw}"; legal {legal}')
-    return Fraction(found[1]) * scales[found[2]]
-
-
-def size(kind: str, option: str, raw: str) -> int:
-    return int(number(kind, option, raw, SIZES, 'are bytes, such as "1500", "64kb" or "1mb"'))
-
-
-def time(kind: str, option: str, raw: str) -> int:
-    """ns"""
-    return int(number(kind, option, raw, TIMES, 'are times, such as "5ms" or "100us"'))
-
-
-def rate(kind: str, option: str, raw: str) -> int:
-    """bit/s"""
-    return int(number(kind, option, raw, RATES, 'are rates, such as "10mbit"'))
-
-
-def count(kind: str, option: str, raw: str) -> int:
-    if not re.fullmatch("[0-9]{1,20}", raw) or int(raw) >= 2**32:
-        raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers from 0 to 4294967295')
-    return int(raw)
-
-
-def gain(kind: str, option: str, raw: str) -> int:
-    if not raw.isdigit() or int(raw) > 32:
-        raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers from 0 to 32')
-    return int(raw)
-
-
-def chance(kind: str, option: str, raw: str) -> float:
-    try:
-        found = float(raw)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found <= 1:
-        raise refuse(kind, f'{option} is "{raw}"; legal is 0 to 1')
-    return found
+LATER = ("fq_codel", "fq_pie")  # AQMs that no lane has yet
 
 
 Reader = Callable[[str, str, str], Any]
@@ -105,6 +42,28 @@ TAKES: dict[str, dict[str, Reader]] = {
         "nobytemode": FLAG,
         "dq_rate_estimator": FLAG,
         "no_dq_rate_estimator": FLAG,
+    },
+    "dualpi2": {
+        "limit": count,
+        "memlimit": size,
+        "coupling_factor": count,
+        "step_thresh": step,
+        "min_qlen_step": count,
+        "drop_on_overload": FLAG,
+        "overflow": FLAG,
+        "drop_enqueue": FLAG,
+        "drop_dequeue": FLAG,
+        "l4s_ect": FLAG,
+        "any_ect": FLAG,
+        "classic_protection": percent,
+        "max_rtt": time,
+        "typical_rtt": time,
+        "target": time,
+        "tupdate": time,
+        "alpha": hertz,
+        "beta": hertz,
+        "split_gso": FLAG,
+        "no_split_gso": FLAG,
     },
     "red": {
         "limit": size,
@@ -254,6 +213,46 @@ def pie(given: Options) -> Options:
     return made
 
 
+LONGEST = 1514  # bytes of a frame: the quantum of the queue of a pair that has the smaller share
+
+
+def dualpi2(given: Options) -> list[Options]:
+    """C and L of a pair. Linux's limits are of both together, here each queue has them."""
+    refused = {
+        "min_qlen_step": "the step applies to every packet of L",
+        "drop_enqueue": "a lane drops packets as they leave",
+        "max_rtt": "give target, tupdate, alpha and beta",
+        "typical_rtt": "give target, tupdate, alpha and beta",
+    }
+    for option, why in refused.items():
+        if given.get(option):
+            raise refuse("dualpi2", f"has {option}; {why}, leave it out")
+    for one, other in (("overflow", "drop_on_overload"), ("any_ect", "l4s_ect")):
+        if given.get(one) and given.get(other):
+            raise refuse("dualpi2", f"has both {one} and {other}; legal is one")
+    limits: Options = {"limit_packets": f"{given.get('limit', 10_000)}p"}
+    if "memlimit" in given:
+        limits["limit"] = given["memlimit"]
+    c: Options = {"aqm": "dualpi2", **limits}
+    if "coupling_factor" in given:
+        c["coupling"] = given["coupling_factor"]
+    for option, name in (("target", "target"), ("tupdate", "tupdate"), ("step_thresh", "step_threshold")):
+        if option in given:
+            c[name] = units.time_text(given[option])
+    for option in ("alpha", "beta"):
+        if option in given:
+            c[f"dualpi2_{option}"] = given[option]
+    if given.get("overflow"):
+        c["overload"] = "mark"
+    if given.get("any_ect"):
+        c["l4s_mask"] = 3
+    share = given.get("classic_protection", 10)
+    of_c, of_l = (
+        (LONGEST, LONGEST * (100 - share) // share) if share <= 50 else (LONGEST * share // (100 - share), LONGEST)
+    )
+    return [c | {"quantum": of_c}, {"aqm": "dualpi2", **limits, "quantum": of_l}]
+
+
 def burst_of(options: Options) -> int:
     """A tbf's burst, in bytes."""
     return next((options[name] for name in ("burst", "buffer", "maxburst") if name in options), 0)
@@ -312,6 +311,9 @@ def tables(commands: Iterable[str], line_rate: int | None = None, name: str = "a
         raise refuse(queues[0].kind, f"is at {queues[0].parent}; legal is the root, or below a tbf at the root")
     made = port(shapers[0] if shapers else None, line_rate)
     last = (queues or shapers)[0]
+    if last.kind == "dualpi2":
+        classic, low = dualpi2(last.options)
+        return {"port": made, "queue": [{"name": name, "default": True} | classic, {"name": f"{name}-l4s"} | low]}
     return {"port": made, "queue": [{"name": name, "default": True} | MAKES[last.kind](last.options)]}
 
 

@@ -100,18 +100,24 @@ class QueueFields(Strict):
     victim: Literal["arriving", "nearest"] = "arriving"  # nearest: the queued packet with the smallest distance is dropped or marked, not the arriving one. Packets of the queue's head never are.
     victim_by_colour: StrictBool = False  # With nearest, only packets of the arriving one's colour or a worse one may be lost.
     victim_window: Annotated[int, number(1, 16, "1 to 16 packets", whole=True)] | None = None  # With nearest, the tail-drop form among so many of the last packets; without it, the form by the curve.
-    aqm: Literal["curve", "codel", "pie"] = "curve"  # The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289). pie: on arrival, by a probability that a controller sets from the sojourn time (RFC 8033). The curves of codel and pie are tail.
-    target: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # Sojourn time that the queue may always have; without it, 5 ms for codel and 15 ms for pie. Legal for pie are up to 4s.
+    aqm: Literal["curve", "codel", "pie", "dualpi2"] = "curve"  # The queue's AQM. curve: on arrival, by the curves of the colours. codel: at departure, by sojourn time (RFC 8289). pie: on arrival, by a probability that a controller sets from the sojourn time (RFC 8033). dualpi2: at departure, in a pair of queues of which the one with the even number, C, has the settings and the next, L, has low delay (RFC 9332). The curves of all but curve are tail.
+    target: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # Sojourn time that the queue may always have; without it, 5 ms for codel and 15 ms for pie and dualpi2. Legal for these two are up to 4s.
     interval: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # codel: time for which the sojourn time must be at the target before a packet is dropped or marked; without it, 100 ms.
-    mtu: Annotated[Amount, amount(64, 16384, "byte")] = Amount(1514, "byte")  # codel: nothing is dropped or marked while no more bytes are queued behind the packet. pie: nothing is dropped or marked while fewer than two of it are queued.
+    mtu: Annotated[Amount, amount(64, 16384, "byte")] = Amount(1514, "byte")  # codel: nothing is dropped or marked while no more bytes are queued behind the packet. pie and dualpi2: nothing is dropped or marked by chance while fewer than two of it are queued.
     ce_threshold: Annotated[int, duration(1024, 60000000000, "1024ns to 60s")] | None = None  # ECN-capable packets with a longer sojourn time leave with CE, whatever the AQM; without it, none.
     ce_mask: Annotated[int, number(0, 255, "0 to 255", whole=True)] = 0  # ce_threshold applies to packets with DS field & ce_mask = ce_selector. 0: to all.
     ce_selector: Annotated[int, number(0, 255, "0 to 255", whole=True)] = 0  # See ce_mask. 1 with mask 3: ECT(1).
-    tupdate: Annotated[int, duration(65536, 1073676288, "65536ns to 1073ms")] | None = None  # pie: time between two updates of the probability; without it, 15 ms.
+    tupdate: Annotated[int, duration(65536, 1073676288, "65536ns to 1073ms")] | None = None  # pie and dualpi2: time between two updates of the probability; without it, 15 ms for pie and 16 ms for dualpi2.
     pie_alpha: Annotated[float, number(0, 3, "0 to 3")] | None = None  # pie: what the probability gains in an update, for each second by which the sojourn time is above the target.
     pie_beta: Annotated[float, number(0, 3, "0 to 3")] | None = None  # pie: what the probability gains in an update, for each second by which the sojourn time has grown since the one before.
     burst_allowance: Annotated[int, duration(0, 4000000000, "0ns to 4s")] | None = None  # pie: how long a queue that was idle may send without drops and marks.
     bytemode: StrictBool = False  # pie: the probability is for packets of mtu bytes, and less for shorter ones.
+    coupling: Annotated[int, number(1, 255, "1 to 255", whole=True)] | None = None  # dualpi2: the probability of a mark in L is so many times the base probability, whose square is that of C.
+    step_threshold: Annotated[int, duration(64, 4000000000, "64ns to 4s")] | None = None  # dualpi2: packets of L with a longer sojourn time leave with CE.
+    dualpi2_alpha: Annotated[float, number(0, 255, "0 to 255")] | None = None  # dualpi2: what the base probability gains in an update, for each second by which the sojourn time is above the target.
+    dualpi2_beta: Annotated[float, number(0, 255, "0 to 255")] | None = None  # dualpi2: what the base probability gains in an update, for each second by which the sojourn time has grown since the one before.
+    overload: Literal["drop", "mark"] = "drop"  # dualpi2: what L does while its probability would be above 1. drop: the classic drop before a mark. mark: marks alone, and the base probability stays below 1 / coupling.
+    l4s_mask: Annotated[int, number(1, 3, "1 to 3", whole=True)] | None = None  # dualpi2: packets of C's classes whose ECN field & l4s_mask is not 0 go to L. 1: ECT(1) and CE.
 
 
 MARKER_KINDS = {

@@ -49,7 +49,7 @@ def linked(folder: Path, version: str) -> list[str]:
 
 def engine(name: str, note: Note, ageing: int | None = None, aqm: bool = False) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only.
-    `aqm`: for lanes with CoDel, PIE or `ce_threshold`; the model takes all."""
+    `aqm`: for lanes with CoDel, PIE, DualPI2 or `ce_threshold`; the model takes all."""
     if name == "rtl":
         return rtl.library(note, rtl.AQM if aqm else rtl.PRESET)
     library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"

@@ -1,7 +1,7 @@
 """The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, the policy pipeline by itself for the Poisson queue,
 and runs of both beside the model's.
 
-Built once, as position-independent code, from the preset `network`, or `network-aqm` for lanes with CoDel or PIE: the lane that the model's session has. The run's own verdicts, averages
+Built once, as position-independent code, from the preset `network`, or `network-aqm` for lanes with CoDel, PIE or DualPI2: the lane that the model's session has. The run's own verdicts, averages
 and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
 """
 

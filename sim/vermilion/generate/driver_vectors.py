@@ -23,6 +23,15 @@ AQMS = {
     "queue": [
         {"name": "codel", "aqm": "codel", "target": "2ms", "interval": "40ms", "ce_threshold": "1ms"},
         {"name": "pie", "aqm": "pie", "target": "20ms", "tupdate": "30ms", "pie_alpha": 0.3, "pie_beta": 2.9},
+        {
+            "name": "c",
+            "aqm": "dualpi2",
+            "coupling": 3,
+            "overload": "mark",
+            "dualpi2_beta": 6,
+            "step_threshold": "500us",
+        },
+        {"name": "l", "aqm": "dualpi2"},
     ],
 }
 QUEUES = 16

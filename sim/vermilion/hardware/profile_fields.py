@@ -106,7 +106,7 @@ FIELDS = (
     Field("marker.ack", ("marker", "ack"), "enum", ("yellow", "green"), None, Fraction(0, 1), True),
     Field("marker.idle", ("marker", "idle"), "time", (), None, Fraction(60000000000, 1), True),
     Field("marker.half_open", ("marker", "half_open"), "time", (), None, Fraction(3000000000, 1), True),
-    Field("aqm", ("aqm",), "enum", ("curve", "codel", "pie"), None, Fraction(0, 1), True),
+    Field("aqm", ("aqm",), "enum", ("curve", "codel", "pie", "dualpi2"), None, Fraction(0, 1), True),
     Field("target", ("target",), "time", (), 0, Fraction(0, 1), True),
     Field("interval", ("interval",), "time", (), 0, Fraction(0, 1), True),
     Field("mtu", ("mtu",), "bytes", (), None, Fraction(1514, 1), True),
@@ -118,5 +118,11 @@ FIELDS = (
     Field("pie_beta", ("pie_beta",), "number", (), None, Fraction(5, 4), True),
     Field("burst_allowance", ("burst_allowance",), "time", (), None, Fraction(150000000, 1), True),
     Field("bytemode", ("bytemode",), "flag", (), None, Fraction(0, 1), True),
+    Field("coupling", ("coupling",), "count", (), None, Fraction(2, 1), True),
+    Field("step_threshold", ("step_threshold",), "time", (), None, Fraction(1000000, 1), True),
+    Field("dualpi2_alpha", ("dualpi2_alpha",), "number", (), None, Fraction(4, 25), True),
+    Field("dualpi2_beta", ("dualpi2_beta",), "number", (), None, Fraction(16, 5), True),
+    Field("overload", ("overload",), "enum", ("drop", "mark"), None, Fraction(0, 1), True),
+    Field("l4s_mask", ("l4s_mask",), "count", (), None, Fraction(1, 1), True),
 )
 BY_NAME = {each.name: each for each in FIELDS}

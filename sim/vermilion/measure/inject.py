@@ -73,9 +73,7 @@ def listed(program: Path) -> list[dict]:
 def record(scenario: Scenario) -> LaneRecord:
     shape = build.shape(scenario.preset)
     return quantise.hardware(
-        config_file.load(
-            scenario.config, shape.queues, shape.victims, shape.cells, build_codel=shape.codel, build_pie=shape.pie
-        )
+        config_file.load(scenario.config, shape.queues, shape.victims, shape.cells, build_aqms=shape.aqms)
     )
 
 

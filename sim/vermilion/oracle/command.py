@@ -150,7 +150,7 @@ HEAD = """# The model compared with other implementations
 `./vermilion oracle --publish` makes this page and the same as data, [oracles.json](oracles.json).
 The bit-exact model of the lane and another implementation process the same packets. We call the other implementation an oracle.
 An unexplained difference would be an error in the model, and so in the hardware, which must equal the model. The RTL itself takes no part here: other tests compare it with the model.
-The model's register values come from a configuration file, through the same quantiser that users run. The models of CoDel and PIE are compared by themselves: no queue uses them yet.
+The model's register values come from a configuration file, through the same quantiser that users run. The models of CoDel and PIE are compared by themselves, without the rest of a lane.
 
 * Each tolerance is derived from number formats, from rules of both sides, or from statistics. No tolerance was fitted to a result.
 * *samples*: packets, drops, cases or, of ns-2, figures of a simulation. *worst*: the largest difference found.

@@ -92,6 +92,20 @@ class PieRecord(TypedDict):
     mtu: int
 
 
+class Dualpi2Record(TypedDict):
+    on: int
+    drop_overload: int
+    l4s_mask: int
+    coupling: int
+    interval: int
+    target: int
+    step: int
+    alpha: int
+    beta: int
+    most: int
+    mtu: int
+
+
 _QueueImageWords = TypedDict("_QueueImageWords", {"lambda": Scaled})
 
 
@@ -122,3 +136,4 @@ class QueueImage(_QueueImageWords):
     distance: DistanceRecord
     codel: CodelRecord
     pie: PieRecord
+    dualpi2: Dualpi2Record

@@ -230,8 +230,8 @@ def effective(spacing: str, p: Fraction) -> Fraction:
 
 
 def departure_lines(queue: Queue) -> list[Line]:
-    """Times of CoDel, PIE and `ce_threshold` that are no whole number of the hardware's units."""
-    pie = queue.aqm == "pie"
+    """Times of CoDel, PIE, DualPI2 and `ce_threshold` that are no whole number of the hardware's units."""
+    pie = queue.aqm in ("pie", "dualpi2")
     asked = (
         ("target", None if pie else queue.target),
         ("interval", queue.interval),
@@ -239,9 +239,13 @@ def departure_lines(queue: Queue) -> list[Line]:
     )
     found = [(name, ns, int(library().vm_codel_time(ns)) << C.VM_CODEL_SHIFT) for name, ns in asked if ns is not None]
     if pie:
-        units = (("target", queue.target), ("burst_allowance", queue.burst_allowance))
+        units = (
+            ("target", queue.target),
+            ("burst_allowance", queue.burst_allowance),
+            ("step_threshold", queue.step_threshold),
+        )
         found += [(name, ns, ns >> C.VM_PIE_SHIFT << C.VM_PIE_SHIFT) for name, ns in units if ns is not None]
-        tupdate = queue.tupdate or C.VM_PIE_TUPDATE
+        tupdate = queue.tupdate or (C.VM_PIE_TUPDATE if queue.aqm == "pie" else C.VM_DUALPI2_TUPDATE)
         found.append(("tupdate", tupdate, int(library().vm_pie_ticks(tupdate)) << C.VM_PIE_TICK_SHIFT))
     return [line(queue.name, f"{name}, ns", Fraction(ns), Fraction(real)) for name, ns, real in found if ns != real]
 

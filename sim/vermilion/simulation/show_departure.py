@@ -6,10 +6,12 @@ from vermilion.configuration.config import Config, Queue
 from vermilion.configuration.egresses import Asked
 from vermilion.console.tables import table
 from vermilion.hardware.driver_library import C
+from vermilion.hardware.profile_fields import FIELDS
 from vermilion.values import units
 
 TICK_NS: int = 1 << C.VM_CODEL_SHIFT
 SECOND, MOST_DROPS = 10**9, 10_000
+STEP_NS = next(int(field.default) for field in FIELDS if field.name == "step_threshold")
 
 
 def held(ns: int) -> int:
@@ -18,10 +20,12 @@ def held(ns: int) -> int:
 
 
 def times(queue: Queue) -> list[tuple[str, int]]:
-    """The times of CoDel, PIE and `ce_threshold` of a queue as asked, ns, each with its field."""
+    """The times of CoDel, PIE, DualPI2 and `ce_threshold` of a queue as asked, ns, each with its field."""
     found = []
     if queue.aqm == "pie":
         found += [("target", queue.target or C.VM_PIE_TARGET), ("tupdate", queue.tupdate or C.VM_PIE_TUPDATE)]
+    if queue.aqm == "dualpi2" and queue.at % 2 == 0:
+        found += [("target", queue.target or C.VM_DUALPI2_TARGET), ("tupdate", queue.tupdate or C.VM_DUALPI2_TUPDATE)]
     if queue.aqm == "codel":
         found += [("target", queue.target or C.VM_CODEL_TARGET), ("interval", queue.interval or C.VM_CODEL_INTERVAL)]
     if queue.ce_threshold is not None:
@@ -31,7 +35,7 @@ def times(queue: Queue) -> list[tuple[str, int]]:
 
 def decides_at_departure(config: Asked | None) -> bool:
     """Whether a queue marks or drops packets as they leave."""
-    judges = lambda queue: queue.aqm == "codel" or queue.ce_threshold is not None
+    judges = lambda queue: queue.aqm in ("codel", "dualpi2") or queue.ce_threshold is not None
     return config is not None and any(map(judges, config.queue))
 
 
@@ -55,6 +59,15 @@ def marked(queue: Queue) -> str:
     return f"ECT, DS field & 0x{queue.ce_mask:02x} = 0x{queue.ce_selector:02x}"
 
 
+def pair_words(queue: Queue, queues: list[Queue]) -> tuple[str, str]:
+    """What C or L of a pair under DualPI2 does, and from which sojourn time on L marks."""
+    if queue.at % 2 == 0:
+        return "C: marks or drops by chance", ""
+    c = next(each for each in queues if each.at == queue.at - 1)
+    step = STEP_NS if c.step_threshold is None else c.step_threshold
+    return "L: marks by chance", f"{units.time_text(step)}, ECT"
+
+
 def departure_table(config: Config) -> Table | None:
     """What each AQM does at which sojourn time; None if every packet is sent."""
     made = table(
@@ -64,7 +77,7 @@ def departure_table(config: Config) -> Table | None:
     )
     for q in config.queue:
         asked = dict(times(q))
-        if not asked:
+        if not asked and q.aqm != "dualpi2":
             continue
         text = {name: units.time_text(ns) for name, ns in asked.items()}
         then = drops = above = ""
@@ -74,7 +87,9 @@ def departure_table(config: Config) -> Table | None:
             drops = f"{count:,}" if count < MOST_DROPS else f"over {MOST_DROPS:,}"
         if q.aqm == "pie":
             then = "drops by chance" if not q.ecn else "marks by chance, above 10 % drops"
+        if q.aqm == "dualpi2":
+            then, above = pair_words(q, config.queue)
         if q.ce_threshold is not None:
-            above = f"{text['ce_threshold']}, {marked(q)}"
+            above = "; ".join(filter(None, (above, f"{text['ce_threshold']}, {marked(q)}")))
         made.add_row(q.name, q.aqm, text.get("target", ""), text.get("interval", ""), then, drops, above)
     return made if made.row_count else None

@@ -4,6 +4,8 @@ Needs Python alone: `packaging.py` reads it, too.
 
 from dataclasses import dataclass
 
+AQMS = ("codel", "pie", "dualpi2")  # that are built in or left out
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -20,13 +22,19 @@ class Preset:
     egresses: int = 1
     codel: bool = False
     pie: bool = False
+    dualpi2: bool = False
+
+    @property
+    def aqms(self) -> frozenset[str]:
+        """The AQMs by sojourn time that the build has."""
+        return frozenset(name for name in AQMS if getattr(self, name))
 
     def defines(self) -> list[str]:
         return [f"-DVM_{name.upper()}={int(number)}" for name, number in vars(self).items()]
 
 
 PRESETS = {
-    "lab": Preset(victims=16, codel=True, pie=True),
+    "lab": Preset(victims=16, codel=True, pie=True, dualpi2=True),
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
@@ -41,12 +49,12 @@ FOR_BENCHES = {
         data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
     ),
     "lab-egresses": Preset(
-        inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4, codel=True, pie=True
+        inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4, codel=True, pie=True, dualpi2=True
     ),
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
     "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
-    "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True),
-    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True),
+    "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True),
+    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True, dualpi2=True),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),

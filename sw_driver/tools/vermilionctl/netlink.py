@@ -10,6 +10,7 @@ import socket
 from contextlib import contextmanager
 
 from vermilion.configuration import config_file, egresses
+from vermilion.configuration.departure import AQMS
 from vermilion.hardware.driver_library import C
 from vermilion.hardware.profile_fields import FIELDS, Field
 from vermilion.profile.settings import get, put
@@ -128,16 +129,16 @@ class Kernel:
     def load(self, path: str):
         has = self.has()
         queues, victims, cells = (has[name] for name in ("queues", "victims", "cells"))
-        codel, pie = bool(has.get("codel")), bool(has.get("pie"))  # an older module knows no build with them
+        aqms = frozenset(name for name in AQMS if has.get(name))  # an older module knows no build with them
         if self.egresses > 1 and egresses.given(path):
-            build = egresses.Build(queues, victims, cells, self.egresses, has["inputs"], codel, pie)
+            build = egresses.Build(queues, victims, cells, self.egresses, has["inputs"], aqms)
             asked = egresses.load(path, build)
             if asked.routes != egresses.routes(None, {}, build):
                 raise UserError(
                     f"{path}: routes is given; the kernel's module does not set it (in a NIC a frame's way is with the frame); registers do: --device pci:..."
                 )
             return programming.part(asked, self.egress, has["flows"], has["cells"], path)
-        made = config_file.load(path, queues, victims, cells, self.egress > 0, codel, pie)
+        made = config_file.load(path, queues, victims, cells, self.egress > 0, aqms)
         share = [0, 0, has["cells"]] if self.egresses > 1 else None
         return programming.on_egress(
             made, programming.fits(made, has["flows"], path), self.egress, self.egresses, share, path

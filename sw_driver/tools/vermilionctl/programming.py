@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from vermilion.configuration import config as configuration
 from vermilion.configuration import config_file, egresses, rules
+from vermilion.configuration.departure import AQMS
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.values import units
@@ -65,12 +66,11 @@ def of_egress(asked, egress: int, cells: int) -> Record:
 def load(path: str, lane) -> Record:
     """A configuration file for this card; UserError where the card's build is too small for it."""
     has = lane.has
+    aqms = frozenset(name for name in AQMS if getattr(has, name))
     if lane.several and egresses.given(path):
-        build = egresses.Build(
-            has.queues, has.victims, has.cells, has.egresses, has.inputs, bool(has.codel), bool(has.pie)
-        )
+        build = egresses.Build(has.queues, has.victims, has.cells, has.egresses, has.inputs, aqms)
         return part(egresses.load(path, build), lane.egress, has.flows, has.cells, path)
-    made = config_file.load(path, has.queues, has.victims, has.cells, lane.egress > 0, bool(has.codel), bool(has.pie))
+    made = config_file.load(path, has.queues, has.victims, has.cells, lane.egress > 0, aqms)
     share = [0, 0, has.cells] if lane.several else None
     return on_egress(made, fits(made, has.flows, path), lane.egress, max(has.egresses, 1), share, path)
 

@@ -50,6 +50,7 @@ def judged(made) -> str:
         "",
         f"codel, {time(made.target, '5ms')}, {time(made.interval, '100ms')}",
         f"pie, {time(made.target, '15ms')}",
+        f"dualpi2, {time(made.target, '15ms')}, {time(made.step_threshold, '')}",
     )
     above = f"CE above {time(made.ce_threshold, '')}" if made.ce_threshold else ""
     return "; ".join(text for text in (aqm[made.aqm], above) if text)

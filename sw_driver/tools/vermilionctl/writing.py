@@ -43,6 +43,8 @@ def check(lane, record: Record, wanted: Record, words: dict):
             )
         if words[number].pie.on and not lane.has.pie:
             raise UserError(f'queue {number} has aqm = "pie"; this build has no PIE')
+        if words[number].dualpi2.on and not lane.has.dualpi2:
+            raise UserError(f'queue {number} has aqm = "dualpi2"; this build has no DualPI2')
         if words[number].codel.on and not lane.has.codel:
             raise UserError(
                 f"queue {number}: aqm or ce_threshold is to mark or drop packets as they leave; this build cannot"

@@ -18,10 +18,18 @@ class ClassWrite(p: LaneParams) extends Bundle {
   val entry = new ClassEntry(p)
 }
 
+/** Which packets of a pair's classes go to L: those whose ECN field has a bit of `mask`. */
+class L4sWrite(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W) // C or L; of L's mask only counts whether it is 0
+  val mask = UInt(2.W)
+}
+
 /** Maps a frame's DSCP to its queue and colour (RFC 2474 section 3, RFC 2597).
   *
   * Each egress has a table of 64 entries, and an entry for frames without IP. An entry holds the queue's number within its egress, so no packet goes to
   * an egress other than its own. A colour of 3 counts as red, so any content is harmless.
+  *
+  * In builds with `dualpi2` a packet of queue 2 i goes to queue 2 i + 1 if both queues are under DualPI2 and its ECN field has a bit of the mask of C (RFC 9331, section 5.1). Frames without IP have no ECN field.
   *
   * Combinational: the tables are in LUT RAM. A reset clears them in `Classifier.clearCycles` cycles. Until then they read as cleared, which is queue 0 of
   * the egress, and they must not be written.
@@ -32,6 +40,7 @@ class Classifier(p: LaneParams) extends Module {
     val egress = Input(UInt(p.egressBits.W))
     val entry = Output(new ClassEntry(p))
     val write = Flipped(Valid(new ClassWrite(p)))
+    val l4s = Option.when(p.dualpi2)(Flipped(Valid(new L4sWrite(p))))
   })
   import Classifier.CodePoints
   private val localBits = p.ofOneEgress.queueBits
@@ -64,7 +73,23 @@ class Classifier(p: LaneParams) extends Module {
   private val ofCodePoint = table.read(at(io.egress, io.headers.dscp)) & Fill(stored.getWidth, sweep.done)
   private val isIp = io.headers.isIp4 || io.headers.isIp6
   private val raw = Mux(isIp, ofCodePoint.asTypeOf(other), other)
-  io.entry.queue := (if (p.egresses == 1) raw.queue else io.egress ## raw.queue)
+  private val queue = if (p.egresses == 1) raw.queue else io.egress ## raw.queue
+  private val isL4s = io.l4s.map { write =>
+    val pairs = p.queues / 2
+    val pairBits = log2Ceil(pairs).max(1)
+    def pairOf(queue: UInt): UInt = if (pairs == 1) 0.U else queue(p.queueBits - 1, 1)
+    val clear = new SweepInit(pairs)
+    val masks = Seq.fill(2)(Mem(pairs, UInt(2.W))) // of C and of L
+    for ((of, l) <- masks.zipWithIndex) when(!clear.done || (write.valid && write.bits.queue(0) === l.U)) {
+      of.write(
+        Mux(clear.done, pairOf(write.bits.queue), clear.address(pairBits - 1, 0)),
+        Mux(clear.done, write.bits.mask, 0.U)
+      )
+    }
+    val Seq(mask, ofL) = masks.map(_.read(pairOf(queue)))
+    clear.done && isIp && !queue(0) && ofL.orR && (mask & io.headers.ecn).orR
+  }
+  io.entry.queue := queue | isL4s.getOrElse(false.B)
   io.entry.colour := Mux(raw.colour === 3.U, Colour.Red.U, raw.colour)
 }
 

@@ -3,7 +3,6 @@ package vermilion.control
 import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
-import vermilion.departure.{PieSettings, PieUnit}
 import vermilion.fixed.{Arithmetic, ConstantTable}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
@@ -85,7 +84,8 @@ class ControlPort(p: LaneParams) extends Module {
     R.Victims() -> p.victims,
     R.Protect() -> (if (p.protect) 1 else 0),
     R.Codel() -> (if (p.codel) 1 else 0),
-    R.Pie() -> (if (p.pie) 1 else 0)
+    R.Pie() -> (if (p.pie) 1 else 0),
+    R.Dualpi2() -> (if (p.dualpi2) 1 else 0)
   )
 
   // -- settings that reach the lane when they are written --
@@ -255,38 +255,11 @@ class ControlPort(p: LaneParams) extends Module {
   private val burstLow = shadow(R.ShadowBurstLow)
   service.shaper.burst := Cat(shadow(R.ShadowBurstHigh)(7, 0), burstLow)
 
-  for (codel <- service.codel) {
-    val switches = shadow(R.ShadowCodel)
-    codel.on := R.ShadowCodel.on(switches)
-    codel.ceMask := R.ShadowCodel.ceMask(switches)
-    codel.ceSelector := R.ShadowCodel.ceSelector(switches)
-    codel.ecn := R.ShadowFlags.ecn(flags)
-    codel.target := shadow(R.ShadowCodelTarget)
-    codel.interval := shadow(R.ShadowCodelInterval)
-    codel.ceThreshold := shadow(R.ShadowCeThreshold)
-    codel.mtu := shadow(R.ShadowCodelMtu)(LenBits - 1, 0)
-  }
-
-  config.pie := (if (p.pie) pieOf() else 0.U.asTypeOf(config.pie))
-  private def pieOf(): PieSettings = {
-    val out = Wire(new PieSettings)
-    val switches = shadow(R.ShadowPie)
-    def gain(low: R.Register, high: R.Register): UInt = {
-      val lowWord = shadow(low)
-      Cat(shadow(high)(PieUnit.GainBits - 33, 0), lowWord)
-    }
-    def atLeast1(x: UInt): UInt = Mux(x === 0.U, 1.U, x)
-    out.interval := atLeast1(R.ShadowPie.interval(switches))
-    out.pie.on := R.ShadowPie.on(switches)
-    out.pie.byteMode := R.ShadowPie.byteMode(switches)
-    out.pie.ecn := R.ShadowFlags.ecn(flags)
-    out.pie.target := shadow(R.ShadowPieTarget)(PieUnit.DelayBits - 1, 0)
-    out.pie.burst := shadow(R.ShadowPieBurst)(PieUnit.DelayBits - 1, 0)
-    out.pie.alpha := gain(R.ShadowPieAlphaLow, R.ShadowPieAlphaHigh)
-    out.pie.beta := gain(R.ShadowPieBetaLow, R.ShadowPieBetaHigh)
-    out.pie.mtu := atLeast1(shadow(R.ShadowPieMtu)(PieUnit.MtuBits - 1, 0))
-    out
-  }
+  private val aqms = new ShadowAqms(shadow(_), R.ShadowFlags.ecn(flags))
+  service.codel.foreach(aqms.codel)
+  service.dualPi2.foreach(aqms.dualPi2)
+  config.l4sMask := (if (p.dualpi2) aqms.l4sMask else 0.U)
+  if (p.pie) aqms.pie(config.pie) else config.pie := 0.U.asTypeOf(config.pie)
 
   // -- commit and snapshot of the selected queue --
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))

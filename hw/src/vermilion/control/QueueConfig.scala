@@ -130,4 +130,7 @@ class PolicyConfig extends Bundle {
   val decide = new DecideConfig
   val colours = Vec(Colour.Count, new ColourConfig)
   val pie = new PieSettings // in builds with `pie`
+  val l4sMask = UInt(
+    2.W
+  ) // in builds with `dualpi2`: packets whose ECN field has one of these bits go to the queue with the next number
 }

@@ -33,6 +33,8 @@ object RegisterMap {
     val offset = Field(31, 0)
   }
 
+  object Dualpi2 extends Register(0x000c, BigInt("ffffffff", 16))
+
   object Queues extends Register(0x0010, BigInt("ffffffff", 16))
 
   object Cells extends Register(0x0014, BigInt("ffffffff", 16))
@@ -290,6 +292,26 @@ object RegisterMap {
   object ShadowPieBetaHigh extends Register(0x01d8, BigInt("3", 16))
 
   object ShadowPieMtu extends Register(0x01dc, BigInt("3ffff", 16))
+
+  object ShadowDualpi2 extends Register(0x01e0, BigInt("3fffff0f", 16)) {
+    val on = Field(0, 0)
+    val dropOverload = Field(1, 1)
+    val l4sMask = Field(3, 2)
+    val coupling = Field(15, 8)
+    val interval = Field(29, 16)
+  }
+
+  object ShadowDualpi2Target extends Register(0x01e4, BigInt("3ffffff", 16))
+
+  object ShadowDualpi2Step extends Register(0x01e8, BigInt("3ffffff", 16))
+
+  object ShadowDualpi2Alpha extends Register(0x01ec, BigInt("ffffffff", 16))
+
+  object ShadowDualpi2Beta extends Register(0x01f0, BigInt("ffffffff", 16))
+
+  object ShadowDualpi2Most extends Register(0x01f4, BigInt("ffffffff", 16))
+
+  object ShadowDualpi2Mtu extends Register(0x01f8, BigInt("3ffff", 16))
 
   object ShadowColourCurveFlags extends Register(0x0200, BigInt("701", 16), 0x100, 0x40) {
     val on = Field(0, 0)

@@ -8,10 +8,18 @@ import vermilion.lane.LaneParams
 import vermilion.queue.TakenPacket
 import vermilion.stream.QueueEntry
 
-/** The CoDel settings of one queue. They are written as a whole. */
-class QueueCodel(p: LaneParams) extends Bundle {
+/** What verdicts need of one queue's settings. They are written as a whole. */
+class QueueVerdicts(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
-  val settings = new CodelSettings
+  val codel = new CodelSettings
+  val dualPi2 = Option.when(p.dualpi2)(new DualPi2Settings)
+}
+
+/** What DualPI2 has beside its packets, in builds with it. `wake` and `busy` are those of the updates: `busy` is low until `wake`, a time in ns. */
+class DualPi2Ports extends Bundle {
+  val seed = Flipped(Valid(UInt(128.W)))
+  val wake = Valid(UInt(TimeBits.W))
+  val busy = Output(Bool())
 }
 
 /** A packet with its verdict. */
@@ -26,6 +34,8 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   *
   * Each queue has a [[CodelUnit]] state. The sojourn time of a packet is the time from its decision on arrival to its choice, in units of 1,024 ns.
   * Its backlog are the bytes that are queued behind it then ([[QueueBacklog]]).
+  *
+  * In builds with `dualpi2` the pairs of queues with DualPI2 have [[DualPi2Queues]] beside it. A queue has one of the two.
   *
   * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
   * A queue whose CoDel is turned on begins with a new state. Other changes keep the state.
@@ -43,9 +53,10 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W)) // ns
-    val configure = Flipped(Valid(new QueueCodel(p)))
+    val configure = Flipped(Valid(new QueueVerdicts(p)))
     val taken = Flipped(Valid(new TakenPacket(p)))
     val behind = Input(UInt(LenBits.W)) // bytes that are queued behind it, one cycle after `taken`
+    val behindBoth = Input(UInt(LenBits.W)) // and in the other queue of its pair
     val flushed = Input(Bool()) // with `taken`
     val judged = Valid(new JudgedPacket(p))
     val dueAgain = Output(Bool()) // with `judged`: a drop, and another drop of the queue may be due at once
@@ -53,10 +64,32 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
+  val dualPi2 = Option.when(p.dualpi2)(IO(new DualPi2Ports))
   private val codel = Module(verdict(p)).suggestName("codel")
   private val settings = new ForwardingRam(p.queues, new CodelConfig).suggestName("settings")
   private val sweep = new SweepInit(p.queues)
-  io.ready := codel.io.ready
+  private val pairs = Option.when(p.dualpi2)(Module(new DualPi2Queues(p)).suggestName("pairs"))
+  io.ready := codel.io.ready && pairs.map(_.io.ready).getOrElse(true.B)
+  private val (pairDrops, pairMarks) = pairs match {
+    case None => (false.B, false.B)
+    case Some(pairs) =>
+      pairs.io.now := io.now
+      pairs.io.configure.valid := io.configure.valid
+      pairs.io.configure.bits.queue := io.configure.bits.queue
+      pairs.io.configure.bits.settings := io.configure.bits.dualPi2.get
+      pairs.io.taken := io.taken
+      pairs.io.flushed := io.flushed
+      pairs.io.behind := io.behind
+      pairs.io.behindBoth := io.behindBoth
+      for (ports <- dualPi2) {
+        pairs.io.seed := ports.seed
+        ports.wake := pairs.io.wake
+        ports.busy := pairs.io.busy
+      }
+      (pairs.io.drop, pairs.io.mark)
+  }
+  private val drops = codel.io.drop || pairDrops
+  private val marks = codel.io.mark && !pairDrops || pairMarks && !codel.io.drop
 
   // -- configuration: the old record is read first, as it tells whether the queue's CoDel is turned on by the new one --
   private val configures = RegNext(io.configure.valid, false.B)
@@ -67,8 +100,8 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   known.write(!sweep.done, sweep.address, false.B)
   known.write(codel.io.known.valid, codel.io.known.bits.queue, codel.io.known.bits.restarts)
   private val written = Wire(new CodelConfig)
-  written.settings := asked.settings
-  private val turnsOn = asked.settings.on && !before.settings.on
+  written.settings := asked.codel
+  private val turnsOn = asked.codel.on && !before.settings.on
   written.restarts := Mux(turnsOn, !known.read(io.configure.bits.queue), before.restarts)
   settings.write(!sweep.done, sweep.address, 0.U.asTypeOf(new CodelConfig))
   settings.write(configures, asked.queue, written)
@@ -91,10 +124,10 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
   io.judged.valid := stages(Latency - 1)
   io.judged.bits.queue := last.queue
   io.judged.bits.queueEntry := last.queueEntry
-  io.judged.bits.queueEntry.setCe := last.queueEntry.setCe || codel.io.mark
+  io.judged.bits.queueEntry.setCe := last.queueEntry.setCe || marks
   io.judged.bits.flushed := flushed
-  io.judged.bits.dropped := codel.io.drop // never that of a flushed packet, which has no backlog
-  io.judged.bits.marked := codel.io.mark && !last.queueEntry.setCe && !flushed
+  io.judged.bits.dropped := drops // never that of a flushed packet, which has no backlog
+  io.judged.bits.marked := marks && !last.queueEntry.setCe && !flushed
   io.dueAgain := codel.io.dueAgain
   io.underWay := io.taken.valid || stages.orR
   io.busy := io.underWay || codel.io.busy
@@ -111,6 +144,7 @@ object DepartureVerdicts {
 
   /** Cycles from `taken` to `judged`. */
   val Latency: Int = CodelUnit.Latency
+  require(DualPi2Unit.Latency == Latency)
 
   /** Cycles from a verdict to the first choice that finds its queue settled. */
   val Settles: Int = CodelUnit.Settles - Latency - 1

@@ -10,7 +10,7 @@ class DualPi2Config extends Bundle {
   val on = Bool() // if low, every packet passes
   val target, step = UInt(PieUnit.DelayBits.W)
   val alpha, beta = UInt(32.W) // p' for 64 ns of delay, unit 2^-40
-  val coupling = UInt(8.W) // k, 1 and more
+  val coupling = UInt(DualPi2Unit.CouplingBits.W) // k, 1 and more
   val most = UInt(32.W) // of p': 2^32 - 1, or that by k where L must not be dropped in overload
   val mtu = UInt(PieUnit.MtuBits.W) // bytes
   val dropOverload = Bool()
@@ -22,7 +22,11 @@ class DualPi2Request(pairBits: Int) extends Bundle {
   val isL = Bool()
   val ect = Bool()
   val sojourn = UInt(PieUnit.DelayBits.W) // unit: 64 ns
-  val mayStep = Bool() // L held enough packets when this one came
+}
+
+/** What belongs to a packet and is known one cycle after its request. */
+class DualPi2Seen extends Bundle {
+  val config = new DualPi2Config
   val backlog = UInt(LenBits.W) // bytes in both queues behind it
   val draws = Vec(2, UInt(32.W))
 }
@@ -30,7 +34,8 @@ class DualPi2Request(pairBits: Int) extends Bundle {
 /** A pair whose base probability is updated. */
 class DualPi2Update(pairBits: Int) extends Bundle {
   val pair = UInt(pairBits.W)
-  val delay = UInt(PieUnit.DelayBits.W) // the greater of both heads' sojourn times, 0 without packets
+  val delay = UInt(PieUnit.DelayBits.W) // the greater of the sojourn times of both queues, 0 without packets
+  val begins = Bool() // a new state instead: probability 0
   val config = new DualPi2Config
 }
 
@@ -38,11 +43,11 @@ class DualPi2Update(pairBits: Int) extends Bundle {
   *
   * The rules and the arithmetic are those of `sim/model/dualpi2.h`, which is bit-exact. Which of the two queues is next is not decided here.
   * {{{
-  *   packet   0 request   1 settings, p'   2 k p'   3 comparisons   4 result
-  *   update   0 request   1 p', delay before   2 differences   3-4 products   5 sum   6 change   7 new p'
+  *   packet   0 request   1 settings, backlog, draws; p', k p'   2 comparisons   3 result
+  *   update   0 request   1 p', delay before   2 differences   3-4 products   5 sum   6 change   7 sum   8 new p'   9 k p'
   * }}}
-  * `update` takes one pair at a time, [[DualPi2Unit.UpdateCycles]] cycles each. Packets see its result from the cycle in which `update.ready` is high again.
-  * `config` is that of the pair, one cycle after the request. `ready` is low for `pairs` cycles after a reset. Latency: [[DualPi2Unit.Latency]] cycles.
+  * `update` takes one pair at a time, [[DualPi2Unit.UpdateCycles]] cycles each. Packets see its result from the cycle in which `update.ready` is high again. A new
+  * coupling applies from the update that follows. `ready` is low for `pairs` cycles after a reset. Latency: [[DualPi2Unit.Latency]] cycles.
   *
   * @param pairs number of pairs, 1 and more
   */
@@ -53,7 +58,7 @@ class DualPi2Unit(pairs: Int) extends Module {
 
   val io = IO(new Bundle {
     val request = Flipped(Valid(new DualPi2Request(pairBits)))
-    val config = Input(new DualPi2Config) // one cycle after the request
+    val seen = Input(new DualPi2Seen) // one cycle after the request
     val drop, mark = Output(Bool()) // at most one is high
     val update = Flipped(Decoupled(new DualPi2Update(pairBits)))
     val ready = Output(Bool())
@@ -61,36 +66,30 @@ class DualPi2Unit(pairs: Int) extends Module {
 
   private val sweep = new SweepInit(pairs)
   private val base = new ForwardingRam(pairs, UInt(ProbBits.W)).suggestName("base")
+  private val coupled = new ForwardingRam(pairs, UInt((ProbBits + CouplingBits).W)).suggestName("coupled") // k p'
   private val before = new ForwardingRam(pairs, UInt(PieUnit.DelayBits.W)).suggestName("before")
   io.ready := sweep.done
 
   // -- a packet --
   private val s1Valid = RegNext(io.request.valid, false.B)
   private val s1 = Delay(io.request.bits)
-  private val s1Base = base.read(io.request.bits.pair)
-  private val s2Valid = RegNext(s1Valid && io.config.on, false.B)
+  private val s2Valid = RegNext(s1Valid && io.seen.config.on, false.B)
   private val s2 = Delay(s1)
-  private val s2Base = Delay(s1Base)
-  private val s2Coupled = Delay(s1Base * io.config.coupling) // k p', U8.32
-  private val s2Enough = Delay(s1.backlog >= (io.config.mtu << 1))
-  private val s2Stepped = Delay(s1.mayStep && s1.sojourn > io.config.step)
-  private val s2MayDrop = Delay(io.config.dropOverload)
-  private val s3 = Delay(s2)
-  private val s3Overload = Delay(s2Coupled(ProbBits + 7, ProbBits).orR)
-  private val s3Squared = Delay(s2Enough && s2.draws.map(_ <= s2Base).reduce(_ && _))
-  private val s3Hit = Delay(
-    s2Enough && (s2.draws(0) <= s2Coupled(ProbBits - 1, 0) || s2Coupled(ProbBits + 7, ProbBits).orR)
-  )
-  private val s3Stepped = Delay(s2Stepped)
-  private val s3MayDrop = Delay(s2MayDrop)
-  private val s3Valid = RegNext(s2Valid, false.B)
-  private val ofC = s3Squared
-  private val s3First = s3Overload && s3MayDrop && s3Squared // L in overload: dropped before anything is marked
-  private val s3Signal = s3Stepped || (s3Hit && (s3.ect || !s3Overload))
-  private val drops = Mux(s3.isL, s3First || (s3Signal && !s3.ect), ofC && (!s3.ect || s3Overload))
-  private val marks = Mux(s3.isL, !s3First && s3Signal && s3.ect, ofC && s3.ect && !s3Overload)
-  io.drop := RegNext(s3Valid && drops, false.B)
-  io.mark := RegNext(s3Valid && marks, false.B)
+  private val s2Base = Delay(base.read(io.request.bits.pair))
+  private val s2Coupled = Delay(coupled.read(io.request.bits.pair))
+  private val s2Draws = Delay(io.seen.draws)
+  private val s2Enough = Delay(io.seen.backlog >= (io.seen.config.mtu << 1))
+  private val s2Stepped = Delay(s1.sojourn > io.seen.config.step)
+  private val s2MayDrop = Delay(io.seen.config.dropOverload)
+  private val overload = s2Coupled(ProbBits + CouplingBits - 1, ProbBits).orR
+  private val squared = s2Enough && s2Draws.map(_ <= s2Base).reduce(_ && _)
+  private val hit = s2Enough && (s2Draws(0) <= s2Coupled(ProbBits - 1, 0) || overload)
+  private val first = overload && s2MayDrop && squared // L in overload: dropped before anything is marked
+  private val signal = s2Stepped || (hit && (s2.ect || !overload))
+  private val drops = Mux(s2.isL, first || (signal && !s2.ect), squared && (!s2.ect || overload))
+  private val marks = Mux(s2.isL, !first && signal && s2.ect, squared && s2.ect && !overload)
+  io.drop := RegNext(s2Valid && drops, false.B)
+  io.mark := RegNext(s2Valid && marks, false.B)
 
   // -- an update --
   private val age = RegInit(0.U(log2Ceil(UpdateCycles + 1).W)) // cycles since the request; 0: none
@@ -114,18 +113,21 @@ class DualPi2Unit(pairs: Int) extends Module {
   private val uNew = at(7, uChange +& uBase.zext)
   private val bounded =
     Mux(uNew < 0.S, 0.U, Mux(uNew > u.config.most.zext, u.config.most, uNew.asUInt(ProbBits - 1, 0)))
+  private val uProb = at(8, Mux(u.begins, 0.U, bounded))
+  private val uCoupled = at(9, uProb * u.config.coupling)
   private val writes = in(UpdateCycles - 1)
-  base.write(writes, u.pair, bounded)
-  before.write(writes, u.pair, u.delay)
-  base.write(!sweep.done, sweep.address, 0.U)
-  before.write(!sweep.done, sweep.address, 0.U)
+  for ((ram, value) <- Seq(base -> uProb, coupled -> uCoupled, before -> Mux(u.begins, 0.U, u.delay))) {
+    ram.write(writes, u.pair, value)
+    ram.write(!sweep.done, sweep.address, 0.U)
+  }
 }
 
 object DualPi2Unit {
   val ProbBits = 32
+  val CouplingBits = 8
   private val GainFrac = 8
-  val Latency: Int = 4
+  val Latency: Int = 3
 
   /** Cycles from the request of an update to that of the next. */
-  val UpdateCycles: Int = 9
+  val UpdateCycles: Int = 11
 }

@@ -15,7 +15,7 @@ class QueuePie(p: LaneParams) extends Bundle {
 /** Settings of a queue's PIE, with its T_update. */
 class PieSettings extends Bundle {
   val pie = new PieConfig
-  val interval = UInt(PieSweep.IntervalBits.W) // in ticks of 2^16 ns; 1 and more
+  val interval = UInt(UpdateSweep.IntervalBits.W) // in ticks of 2^16 ns; 1 and more
 }
 
 /** The signals between the queues and PIE: departures, and whether a queue is empty. */
@@ -32,7 +32,7 @@ class PiePorts(p: LaneParams) extends Bundle {
   val busy = Output(Bool())
 }
 
-/** PIE (RFC 8033) in all queues that have it: a [[PieUnit]], the settings of the queues, and the updates ([[PieSweep]]).
+/** PIE (RFC 8033) in all queues that have it: a [[PieUnit]], the settings of the queues, and the updates ([[UpdateSweep]]).
   *
   * Timing as in [[PieUnit]]. Arrivals from the cycle of a configuration on have its settings, departures and updates from the next one on. A queue decides from the pass
   * of the sweep on that follows after its PIE is turned on. `ready` is low for `queues` cycles after a reset.
@@ -53,8 +53,14 @@ class PieQueues(p: LaneParams) extends Module {
     val target, burst = UInt(PieUnit.DelayBits.W)
     val mtu = UInt(PieUnit.MtuBits.W)
   }
+  private class ForUpdates extends Bundle {
+    val sweep = new UpdateSettings
+    val target = UInt(PieUnit.DelayBits.W)
+    val alpha, beta = UInt(PieUnit.GainBits.W)
+    val mtu = UInt(PieUnit.MtuBits.W)
+  }
   private val unit = Module(new PieUnit(p))
-  private val updates = Module(new PieSweep(p))
+  private val updates = Module(new UpdateSweep(p.queues))
   private val clear = new SweepInit(p.queues)
   private def ofQueues[T <: Data](record: T, name: String, write: T => Unit): ForwardingRam[T] = {
     val ram = new ForwardingRam(p.queues, record).suggestName(name)
@@ -78,16 +84,16 @@ class PieQueues(p: LaneParams) extends Module {
     }
   )
   private val bursts = ofQueues[UInt](UInt(PieUnit.DelayBits.W), "bursts", _ := settings.pie.burst)
-  private val forUpdates = ofQueues[PieUpdateSettings](
-    new PieUpdateSettings,
+  private val forUpdates = ofQueues[ForUpdates](
+    new ForUpdates,
     "forUpdates",
     { to =>
-      to.on := settings.pie.on
+      to.sweep.on := settings.pie.on
+      to.sweep.interval := settings.interval
       to.target := settings.pie.target
       to.alpha := settings.pie.alpha
       to.beta := settings.pie.beta
       to.mtu := settings.pie.mtu
-      to.interval := settings.interval
     }
   )
 
@@ -110,11 +116,21 @@ class PieQueues(p: LaneParams) extends Module {
 
   updates.io.now := io.now
   updates.io.configured := io.configure.valid
-  updates.io.arrival := io.arrival.bits.queue
-  updates.io.settings := forUpdates.read(updates.io.queue)
-  updates.io.isEmpty := io.ports.queues.isEmpty
-  io.ports.queues.query := updates.io.queue
-  unit.io.update <> updates.io.update
+  updates.io.query := io.arrival.bits.queue
+  io.ports.queues.query := updates.io.index
+  private val updated = forUpdates.read(updates.io.index)
+  updates.io.settings := updated.sweep
+  unit.io.update.valid := updates.io.update.valid
+  updates.io.update.ready := unit.io.update.ready
+  unit.io.update.bits.queue := updates.io.update.bits.index
+  unit.io.update.bits.begins := updates.io.update.bits.begins
+  unit.io.update.bits.isEmpty := io.ports.queues.isEmpty
+  unit.io.update.bits.config := DontCare // what updates do not use
+  unit.io.update.bits.config.on := true.B
+  unit.io.update.bits.config.target := updated.target
+  unit.io.update.bits.config.alpha := updated.alpha
+  unit.io.update.bits.config.beta := updated.beta
+  unit.io.update.bits.config.mtu := updated.mtu
   io.ports.wake := updates.io.wake
   io.ports.busy := updates.io.busy
   io.ready := unit.io.ready && updates.io.ready && clear.done

@@ -24,6 +24,7 @@ class QueueBacklog(p: LaneParams) extends Module {
     val came = Flipped(Valid(new QueuedBytes(p)))
     val taken = Flipped(Valid(new TakenPacket(p)))
     val behind = Output(UInt(LenBits.W))
+    val behindBoth = Output(UInt(LenBits.W)) // in builds with `dualpi2`, and what the other queue of the pair holds
     val query = Input(UInt(p.queueBits.W))
     val isEmpty = Output(Bool())
   })
@@ -45,6 +46,11 @@ class QueueBacklog(p: LaneParams) extends Module {
   bytesOut.write(!sweep.done, sweep.address, 0.U)
   bytesOut.write(RegNext(io.taken.valid, false.B), s1.queue, s1Out)
   io.behind := Arithmetic.wrap(bytesIn.read(taken.queue) - s1Out, LenBits)
+  private val other = taken.queue ^ 1.U
+  io.behindBoth := (
+    if (p.dualpi2) Arithmetic.wrap(io.behind + bytesIn.read(other) - bytesOut.read(other), LenBits)
+    else io.behind
+  )
   io.isEmpty := (if (p.pie) bytesIn.read(io.query) === bytesOut.read(io.query) else false.B)
 
   assert(sweep.done || !(io.taken.valid || io.came.valid), "a packet came before the memories are cleared")

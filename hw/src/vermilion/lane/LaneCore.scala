@@ -136,6 +136,10 @@ class LaneCore(p: LaneParams) extends Module {
     tells.query := decides.queues.query
     decides.queues.isEmpty := tells.isEmpty
   }
+  for (ports <- queues.dualPi2) {
+    ports.seed.valid := io.configuration.seed.valid
+    ports.seed.bits := io.configuration.seed.bits.flow
+  }
   free.io.freedByPolicy := policy.io.refused
   for ((decides, settles) <- policy.pushOuts.zip(queues.pushOuts)) {
     settles.ahead := decides.ahead
@@ -238,13 +242,14 @@ class LaneCore(p: LaneParams) extends Module {
   frames := frames + ended - begun - lost
   private val open = RegInit(VecInit.fill(p.inputs)(false.B))
   for (i <- 0 until p.inputs) when(io.in(i).fire) { open(i) := !io.in(i).bits.last }
-  io.wake := policy.pie.map(pie => LaneCore.earlier(queues.io.wake, pie.wake)).getOrElse(queues.io.wake)
+  io.wake := (policy.pie.map(_.wake) ++ queues.dualPi2.map(_.wake)).foldLeft(queues.io.wake)(LaneCore.earlier)
   private val elsewhere =
     !queuesReady || frames =/= lost || ended =/= 0.U || open.asUInt.orR || policy.io.busy || ways
       .map(_.holdsCells)
       .reduce(_ || _) || ceWaiting.reduce(_ || _) ||
       io.configuration.commit.valid
-  io.busy := elsewhere || queues.io.busy || policy.pie.map(_.busy).getOrElse(false.B)
+  private val updates = (policy.pie.map(_.busy) ++ queues.dualPi2.map(_.busy)).foldLeft(false.B)(_ || _)
+  io.busy := elsewhere || queues.io.busy || updates
   io.holdsPackets := elsewhere || queues.io.holdsPackets
 }
 

@@ -93,6 +93,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.now := io.now
   slots.io.commit.valid := io.commit.valid && !committing
   slots.io.commit.bits := io.commit.bits.queue
+  slots.io.l4sMask := io.commit.bits.config.l4sMask
   slots.io.hostRead <> io.hostRead
   slots.io.descriptor <> io.descriptor
   slots.io.departed := io.departed

@@ -22,6 +22,7 @@ class SlotSource(p: LaneParams) extends Module {
     val enable = Input(Bool())
     val now = Input(UInt(TimeBits.W))
     val commit = Flipped(Decoupled(UInt(p.queueBits.W)))
+    val l4sMask = Input(UInt(2.W)) // with `commit`; in builds with `dualpi2`
     val hostRead = Flipped(Decoupled(UInt(p.queueBits.W)))
     val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
@@ -36,6 +37,11 @@ class SlotSource(p: LaneParams) extends Module {
   private val classifier = Module(new Classifier(p))
   private val random = Module(new RandomSource)
   classifier.io.write <> io.classWrite
+  for (l4s <- classifier.io.l4s) {
+    l4s.valid := io.commit.fire
+    l4s.bits.queue := io.commit.bits
+    l4s.bits.mask := io.l4sMask
+  }
   classifier.io.headers := io.descriptor.bits.headers
   classifier.io.egress := (
     if (p.routeInUser) io.descriptor.bits.user(p.egressBits - 1, 0)
@@ -85,11 +91,11 @@ class SlotSource(p: LaneParams) extends Module {
   }
 }
 
-/** Seeds of the random sources: for verdicts, for markers, and for the key of the flow hash. */
+/** Seeds of the random sources: for verdicts, for markers, and for verdicts at departure with the key of the flow hash. */
 class Seeds extends Bundle {
   val decide = UInt(128.W)
   val mark = UInt(128.W)
-  val flow = UInt(128.W) // of the flow table's hash
+  val flow = UInt(128.W) // of the flow table's hash, and of verdicts at departure
 }
 
 object SlotSource {

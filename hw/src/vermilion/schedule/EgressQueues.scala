@@ -81,6 +81,8 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     val isEmpty = Output(Bool()) // one cycle after `query`
   }))
 
+  val dualPi2 = Option.when(p.dualpi2)(IO(new DualPi2Ports))
+
   private val guards = new Guards(p.protect)
   private val manager = Module(new QueueManager(p))
   private val queues = manager.io
@@ -134,6 +136,7 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     scheduler.io.configure.bits.priority := io.configure.bits.priority
     scheduler.io.configure.bits.quantum := io.configure.bits.quantum
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
+    scheduler.io.configure.bits.dualPi2.zip(io.configure.bits.dualPi2).foreach { case (to, from) => to := from }
     scheduler.io.configure.bits.codel.zip(io.configure.bits.codel).foreach { case (to, from) => to := from }
     scheduler.io.paused := io.paused(e)
     scheduler.io.flush.egresses.head := io.flush.egresses(e)
@@ -181,8 +184,11 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     verdicts.io.flushed := isFlushed
     verdicts.io.configure.valid := io.configure.valid
     verdicts.io.configure.bits.queue := io.configure.bits.queue
-    verdicts.io.configure.bits.settings := io.configure.bits.codel.get
+    verdicts.io.configure.bits.codel := io.configure.bits.codel.get
+    verdicts.io.configure.bits.dualPi2.zip(io.configure.bits.dualPi2).foreach { case (to, from) => to := from }
     verdicts.io.behind := backlog.get.io.behind
+    verdicts.io.behindBoth := backlog.get.io.behindBoth
+    verdicts.dualPi2.zip(dualPi2).foreach { case (of, ports) => of <> ports }
     judged := verdicts.io.judged
     val dropped = Wire(Valid(new DroppedPacket(p)))
     dropped.valid := judged.bits.dropped

@@ -3,7 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
-import vermilion.departure.{CodelSettings, DepartureVerdicts}
+import vermilion.departure.{CodelSettings, DepartureVerdicts, DualPi2Settings}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
@@ -18,6 +18,7 @@ class QueueService(p: LaneParams) extends Bundle {
   val quantum = UInt(18.W) // bytes per DRR turn, for queues that are not strict; below 64 counts as 64
   val shaper = new ShaperConfig
   val codel = Option.when(p.codel)(new CodelSettings)
+  val dualPi2 = Option.when(p.dualpi2)(new DualPi2Settings)
 }
 
 /** The part of [[QueueService]] that the choice needs. */
@@ -139,7 +140,9 @@ class Scheduler(p: LaneParams) extends Module {
   configured.priority := Arithmetic.saturate(io.configure.bits.priority, 3)
   configured.quantum := Mux(io.configure.bits.quantum < CellBytes.U, CellBytes.U, io.configure.bits.quantum)
   configured.shaped := io.configure.bits.shaper.costMant =/= 0.U
-  configured.judged.zip(io.configure.bits.codel).foreach { case (judged, codel) => judged := codel.on }
+  configured.judged.zip(io.configure.bits.codel).foreach { case (judged, codel) =>
+    judged := codel.on || io.configure.bits.dualPi2.map(_.dualPi2.on).getOrElse(false.B)
+  }
   service.write(!sweep.done, sweep.address, unconfigured)
   service.write(io.configure.valid, io.configure.bits.queue, configured)
 

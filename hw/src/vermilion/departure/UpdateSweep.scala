@@ -4,62 +4,65 @@ import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Arithmetic, ForwardingRam, SweepInit}
 import vermilion.fixed.Formats._
-import vermilion.lane.LaneParams
 
-/** The settings of a queue that its updates need. */
-class PieUpdateSettings extends Bundle {
+/** What an [[UpdateSweep]] needs of a controller's settings. */
+class UpdateSettings extends Bundle {
   val on = Bool()
-  val target = UInt(PieUnit.DelayBits.W)
-  val alpha, beta = UInt(PieUnit.GainBits.W)
-  val mtu = UInt(PieUnit.MtuBits.W)
-  val interval = UInt(PieSweep.IntervalBits.W) // T_update, in ticks; 1 and more
+  val interval = UInt(UpdateSweep.IntervalBits.W) // T_update, in ticks; 1 and more
 }
 
-/** Asks for the update of every queue's PIE once per its own T_update.
+/** A controller whose update is due. */
+class DueUpdate(indexBits: Int) extends Bundle {
+  val index = UInt(indexBits.W)
+  val begins = Bool() // a new state instead
+}
+
+/** Asks for the update of every controller once per its own T_update. A controller is a queue's PIE or a pair's DualPI2.
   *
-  * A tick is 2^16 ns. A pass over all queues begins with the tick in which a queue is due, and after a configuration. A queue takes 2 cycles of it, and
-  * [[PieSweep.QueueCycles]] if it is updated. So 1,024 queues can be updated in each fifth tick. If a pass takes longer than until the next queue is due, another
-  * one follows at once.
+  * A tick is 2^16 ns. A pass over all controllers begins with the tick in which one is due, and after a configuration. A controller takes 2 cycles of it. One that
+  * is updated takes 2 more than the cycles of its update. If a pass takes longer than until the next controller is due, another one follows at once.
   *
-  * A queue is due T_update after it was due before. If that time is past, or more than T_update ahead, because the clock was set, it is due now, and then T_update
-  * from now.
+  * A controller is due T_update after it was due before. If that time is past, or more than T_update ahead, because the clock was set, it is due now, and then
+  * T_update from now.
   *
-  * A queue whose PIE is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later.
+  * A controller that is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later.
   *
-  * `queue` is the queue whose `settings` and `isEmpty` are wanted one cycle later. `wake` is when the next pass begins. `busy` is low until then, unless something
-  * is configured.
+  * `index` is the controller whose `settings` are wanted one cycle later. They, and what else is known of it, are valid with `update`. `wake` is when the next
+  * pass begins. `busy` is low until then, unless something is configured.
+  *
+  * @param controllers their number, 1 and more
   */
-class PieSweep(p: LaneParams) extends Module {
-  import PieSweep._
+class UpdateSweep(controllers: Int) extends Module {
+  import UpdateSweep._
+  private val indexBits = log2Ceil(controllers).max(1)
 
   val io = IO(new Bundle {
     val now = Input(UInt(TimeBits.W)) // ns
     val configured = Input(Bool())
-    val queue = Output(UInt(p.queueBits.W))
-    val settings = Input(new PieUpdateSettings)
-    val isEmpty = Input(Bool())
-    val update = Decoupled(new PieUpdate(p))
-    val arrival = Input(UInt(p.queueBits.W))
-    val active = Output(Bool()) // that of `arrival`, one cycle later
+    val index = Output(UInt(indexBits.W))
+    val settings = Input(new UpdateSettings)
+    val update = Decoupled(new DueUpdate(indexBits))
+    val query = Input(UInt(indexBits.W))
+    val active = Output(Bool()) // that of `query`, one cycle later
     val wake = Valid(UInt(TimeBits.W))
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
   private object State extends ChiselEnum { val Idle, Read, Ask, Wait = Value }
-  private val active = new ForwardingRam(p.queues, Bool()).suggestName("active")
-  private val dueTicks = new ForwardingRam(p.queues, UInt(TickBits.W)).suggestName("dueTicks")
-  private val sweep = new SweepInit(p.queues)
+  private val active = new ForwardingRam(controllers, Bool()).suggestName("active")
+  private val dueTicks = new ForwardingRam(controllers, UInt(TickBits.W)).suggestName("dueTicks")
+  private val sweep = new SweepInit(controllers)
   private val state = RegInit(State.Idle)
-  private val index = RegInit(0.U(p.queueBits.W))
+  private val index = RegInit(0.U(indexBits.W))
   private val asked = RegInit(false.B) // a pass is wanted at once
   private val armed = RegInit(false.B) // a pass is wanted at tick `next`
   private val next, passTick, soonest = Reg(UInt(TickBits.W))
   private val horizon = Reg(UInt(IntervalBits.W)) // ticks from the last pass to `next`
-  private val found = Reg(Bool()) // `soonest` holds a tick: the least that a queue of this pass is due
+  private val found = Reg(Bool()) // `soonest` holds a tick: the least at which a controller of this pass is due
   private val tick = io.now(TickShift + TickBits - 1, TickShift)
   io.ready := sweep.done
-  io.queue := index
-  io.active := active.read(io.arrival)
+  io.index := index
+  io.active := active.read(io.query)
 
   /** The tick is ahead, by at most `most`. */
   private def isAhead(x: UInt, most: UInt): Bool = Arithmetic.wrap(x - tick - 1.U, TickBits) < most
@@ -75,18 +78,11 @@ class PieSweep(p: LaneParams) extends Module {
     Arithmetic.wrap(tick + settings.interval, TickBits)
   )
   io.update.valid := state === State.Ask && settings.on && isDue
-  io.update.bits.queue := index
-  io.update.bits.isEmpty := io.isEmpty
+  io.update.bits.index := index
   io.update.bits.begins := !isActive
-  io.update.bits.config := DontCare // what updates do not use
-  io.update.bits.config.on := true.B
-  io.update.bits.config.target := settings.target
-  io.update.bits.config.alpha := settings.alpha
-  io.update.bits.config.beta := settings.beta
-  io.update.bits.config.mtu := settings.mtu
 
   private val isNextReached = armed && !isAhead(next, horizon)
-  private val finds = WireInit(false.B) // the queue of this pass is due later, at `laterDue`
+  private val finds = WireInit(false.B) // the controller of this pass is due later, at `laterDue`
   private val laterDue = Mux(isDue, nextDue, due)
   private val isSooner =
     !found || Arithmetic.wrap(laterDue - passTick, TickBits) < Arithmetic.wrap(soonest - passTick, TickBits)
@@ -97,7 +93,7 @@ class PieSweep(p: LaneParams) extends Module {
   private def advance(): Unit = {
     index := index + 1.U
     state := State.Read
-    when(index === (p.queues - 1).U) {
+    when(index === (controllers - 1).U) {
       index := 0.U
       state := State.Idle
       armed := found || finds
@@ -149,12 +145,9 @@ class PieSweep(p: LaneParams) extends Module {
   io.busy := !sweep.done || state =/= State.Idle || asked || isNextReached
 }
 
-object PieSweep {
+object UpdateSweep {
   val TickShift = 16 // ns in a tick, as a power of two
   val IntervalBits = 14
   private val TickBits = 20
   private val MostInterval = (1 << IntervalBits) - 1
-
-  /** Cycles of a queue that is updated. */
-  val QueueCycles: Int = PieUnit.UpdateCycles + 2
 }
