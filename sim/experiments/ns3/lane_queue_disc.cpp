@@ -18,6 +18,7 @@ NS_OBJECT_ENSURE_REGISTERED(LaneQueueDisc);
 static constexpr std::uint32_t HeadBytes = 128;  // as far as the lane's parser reads
 static constexpr std::uint32_t EthernetIp = 0x0800;
 static constexpr std::size_t ErrorBytes = 400;
+static constexpr std::uint32_t Ce = 3;  // ECN field of the traffic class (RFC 3168)
 static const char* const LostAs[Verdicts] = {"", "", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
 // Hops from the sender: the smallest usual initial TTL that is not below this TTL, less this TTL.
@@ -140,6 +141,9 @@ void LaneQueueDisc::collect() {
     count.left++;
     count.leftBytes += packet->second.lenBytes;
     count.waitedNs += gone.time - packet->second.time;
+    const auto held = DynamicCast<Ipv4QueueDiscItem>(*packet->second.place);
+    if ((gone.traffic_class & Ce) == Ce && (held->GetHeader().GetTos() & Ce) != Ce) count.ce++;
+    if (sojourn_ != nullptr) sojourn_->add(packet->second.time, gone.time, packet->second.lenBytes);
     heldBytes_ -= packet->second.lenBytes;
     out_.push_back({packet->second.place, gone.traffic_class});
     inside_.erase(packet);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../engine/engine.h"
+#include "delays.h"
 #include "ns3/network-module.h"
 #include "ns3/traffic-control-module.h"
 
@@ -27,6 +28,7 @@ constexpr std::uint32_t EthernetBytes = 14;
 struct LaneCounts {
   std::array<std::uint64_t, Verdicts> verdicts{};
   std::uint64_t evicted = 0, dropped = 0;  // dropped: at departure
+  std::uint64_t ce = 0;                    // came without CE and left with it
   std::uint64_t left = 0, leftBytes = 0;   // bytes of frames, with their Ethernet header, without FCS
   std::uint64_t waitedNs = 0;              // sum over departed packets, from arrival to the end of sending
 };
@@ -71,6 +73,9 @@ class LaneQueueDisc : public ns3::QueueDisc {
   // (docs/ttl-option.md).
   const std::array<std::uint64_t, Distances>& lostDistance() const { return lostDistance_; }
   void countFromHere();  // forgets counts and losses so far
+  // Every packet that leaves adds the time from its arrival to its departure, which is less than 1 us after it was
+  // chosen.
+  void record(Delays* sojourn) { sojourn_ = sojourn; }
   const std::vector<LaneSample>& samples() const { return samples_; }
   std::uint64_t mostHeldBytes() const { return mostHeldBytes_; }
   std::uint64_t mostWaiting() const { return mostWaiting_; }  // most packets that waited for the device
@@ -109,6 +114,7 @@ class LaneQueueDisc : public ns3::QueueDisc {
   LaneTrace trace_;
   std::array<std::uint64_t, Colours> nextSample_{};
   std::vector<LaneSample> samples_;
+  Delays* sojourn_ = nullptr;
   std::uint64_t heldBytes_ = 0, mostHeldBytes_ = 0, mostWaiting_ = 0;
 };
 

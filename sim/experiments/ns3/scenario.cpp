@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "known_routes.h"
@@ -10,6 +11,7 @@
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/point-to-point-module.h"
+#include "paced_queue_disc.h"
 #include "traffic.h"
 #include "transfers.h"
 
@@ -24,16 +26,27 @@ constexpr std::uint16_t FirstPort = 5000;
 const char* const ColourNames[Colours] = {"green", "yellow", "red"};
 const char* const VerdictNames[Verdicts] = {"enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "policed"};
 
+void flag(const char* name, bool value) {
+  Config::SetDefault(std::string("ns3::TcpSocketBase::") + name, BooleanValue(value));
+}
+
+TypeId congestionControl(const std::string& name) {
+  TypeId id;
+  if (!TypeId::LookupByNameFailSafe(name, &id) || !id.IsChildOf(TcpCongestionOps::GetTypeId()))
+    throw std::runtime_error("ns-3 has no congestion control " + name);
+  return id;
+}
+
 void setTcp(const json& tcp) {
   const std::uint32_t segment = tcp.at("segment_bytes");
   const std::uint32_t window = segment * tcp.at("window_segments").get<std::uint32_t>();
   const std::uint32_t retries = tcp.at("retries");
-  Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
-  Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
-  Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
-  Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
-  Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-  Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
+  const bool sack = tcp.value("sack", false);
+  Config::SetDefault("ns3::TcpL4Protocol::SocketType",
+                     TypeIdValue(congestionControl(tcp.value("congestion", "ns3::TcpNewReno"))));
+  Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
+                     TypeIdValue(sack ? TcpPrrRecovery::GetTypeId() : TcpClassicRecovery::GetTypeId()));
+  for (const char* name : {"Sack", "WindowScaling", "Timestamp", "LimitedTransmit"}) flag(name, sack);
   // RFC 3168: both ends negotiate ECN. Data segments are ECT(0), pure acknowledgements and retransmissions are not.
   if (tcp.value("ecn", false)) Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
   Config::SetDefault("ns3::TcpSocketBase::MinRto",
@@ -47,14 +60,39 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocket::DelAckTimeout",
                      TimeValue(NanoSeconds(static_cast<std::int64_t>(1e6 * tcp.at("delayed_ack_ms").get<double>()))));
   Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
-  Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 * window));
+  Config::SetDefault("ns3::TcpSocket::SndBufSize",
+                     UintegerValue(segment * tcp.value("send_segments", 4 * window / segment)));
   Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(retries));
   Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(retries));
+}
+
+// Delays that were asked for: "summary", "every", or none.
+std::unique_ptr<Delays> delays(const json& asked, const char* name) {
+  const std::string how = asked.value(name, "");
+  if (how.empty()) return nullptr;
+  if (how != "summary" && how != "every") throw std::runtime_error(std::string(name) + " is summary or every");
+  return std::make_unique<Delays>(how == "every");
 }
 
 struct Lane {
   Ptr<LaneQueueDisc> disc;
   bool bySource;
+  std::unique_ptr<Delays> sojourn;
+};
+
+struct Disc {
+  Ptr<PacedQueueDisc> disc;
+  std::unique_ptr<Delays> sojourn;
+};
+
+struct Udp {
+  std::unique_ptr<UdpSource> source;
+  std::unique_ptr<Delays> latency;
+};
+
+struct Bulk {
+  Ptr<PacketSink> sink;
+  std::uint64_t before = 0;  // bytes received before the count begins
 };
 
 struct Sent {
@@ -67,6 +105,7 @@ class Scenario {
  public:
   Scenario(const json& asked, const VmEngineCalls& calls) : asked_(asked), calls_(calls) {
     setTcp(asked.at("tcp"));
+    RngSeedManager::SetSeed(asked.value("seed", 1u));
     for (const json& link : asked.at("links"))
       for (const json& name : link.at("ends")) node(name);
     for (const auto& [name, each] : nodes_) stack_.Install(each);
@@ -111,6 +150,8 @@ class Scenario {
     const NetDeviceContainer devices = wire.Install(node(ends[0]), node(ends[1]));
     for (const json& lane : link.value("lanes", json::array()))
       put(lane, devices.Get(lane.at("at") == ends[0] ? 0 : 1));
+    for (const json& disc : link.value("discs", json::array()))
+      putDisc(disc, devices.Get(disc.at("at") == ends[0] ? 0 : 1));
     const Ipv4InterfaceContainer at = addresses_.Assign(devices);
     addresses_.NewNetwork();
     TrafficControlHelper none;
@@ -118,7 +159,8 @@ class Scenario {
       names_[at.GetAddress(i).Get()] = ends[i];
       hosts_.try_emplace(ends[i], at.GetAddress(i));
       const auto traffic = devices.Get(i)->GetNode()->GetObject<TrafficControlLayer>();
-      if (DynamicCast<LaneQueueDisc>(traffic->GetRootQueueDiscOnDevice(devices.Get(i))) == nullptr)
+      const auto disc = traffic->GetRootQueueDiscOnDevice(devices.Get(i));
+      if (DynamicCast<LaneQueueDisc>(disc) == nullptr && DynamicCast<PacedQueueDisc>(disc) == nullptr)
         none.Uninstall(devices.Get(i));
     }
   }
@@ -132,7 +174,18 @@ class Scenario {
     LaneTrace trace;
     if (lane.contains("trace")) trace = {lane["trace"].at("from"), lane["trace"].at("to"), lane["trace"].at("step")};
     disc->serve(calls_, lane.at("lane").dump(), trace);
-    lanes_[lane.at("name")] = {disc, lane.value("by_source", true)};
+    Lane& at = lanes_[lane.at("name")] = {disc, lane.value("by_source", true), delays(lane, "sojourn")};
+    disc->record(at.sojourn.get());
+  }
+
+  // Installs one of ns-3's discs at `device`.
+  void putDisc(const json& asked, Ptr<NetDevice> device) {
+    TrafficControlHelper helper;
+    helper.SetRootQueueDisc("vermilion::PacedQueueDisc");
+    Disc& at = discs_[asked.at("name")];
+    at = {DynamicCast<PacedQueueDisc>(helper.Install(device).Get(0)), delays(asked, "sojourn")};
+    if (at.sojourn == nullptr) at.sojourn = std::make_unique<Delays>();
+    at.disc->serve(asked, at.sojourn.get());
   }
 
   InetSocketAddress sinkAt(const std::string& name, const char* factory, Ptr<PacketSink>& sink) {
@@ -149,14 +202,25 @@ class Scenario {
                        asked.at("interval_ns"),
                        asked.at("start_ns"),
                        asked.value("on_ns", std::uint64_t{0}),
-                       asked.value("off_ns", std::uint64_t{0})};
-    udp_[asked.at("name")] = std::make_unique<UdpSource>(node(asked.at("from")), to, pace);
+                       asked.value("off_ns", std::uint64_t{0}),
+                       asked.contains("latency")};
+    Udp& made = udp_[asked.at("name")] = {std::make_unique<UdpSource>(node(asked.at("from")), to, pace),
+                                          delays(asked, "latency")};
+    if (made.latency == nullptr) return;
+    const auto received = [log = made.latency.get()](Ptr<const Packet> packet, const Address&) {
+      SeqTsHeader stamp;
+      packet->Copy()->RemoveHeader(stamp);
+      log->add(stamp.GetTs().GetNanoSeconds(), Simulator::Now().GetNanoSeconds(), packet->GetSize());
+    };
+    sink->TraceConnectWithoutContext("Rx", Callback<void, Ptr<const Packet>, const Address&>(received));
   }
 
   void bulk(const json& asked) {
-    const InetSocketAddress to = sinkAt(asked.at("to"), "ns3::TcpSocketFactory", bulk_[asked.at("name")]);
+    const InetSocketAddress to = sinkAt(asked.at("to"), "ns3::TcpSocketFactory", bulk_[asked.at("name")].sink);
     BulkSendHelper helper("ns3::TcpSocketFactory", to);
     helper.SetAttribute("MaxBytes", UintegerValue(0));
+    if (asked.contains("write_bytes"))
+      helper.SetAttribute("SendSize", UintegerValue(asked["write_bytes"].get<std::uint32_t>()));
     helper.Install(node(asked.at("from"))).Start(NanoSeconds(asked.at("start_ns").get<std::uint64_t>()));
   }
 
@@ -179,7 +243,14 @@ class Scenario {
   }
 
   void countFromHere() {
-    for (auto& [name, lane] : lanes_) lane.disc->countFromHere();
+    for (auto& [name, lane] : lanes_) {
+      lane.disc->countFromHere();
+      if (lane.sojourn != nullptr) lane.sojourn->clear();
+    }
+    for (auto& [name, each] : discs_) each.disc->countFromHere(), each.sojourn->clear();
+    for (auto& [name, each] : udp_)
+      if (each.latency != nullptr) each.latency->clear();
+    for (auto& [name, each] : bulk_) each.before = each.sink->GetTotalRx();
     for (auto& [name, each] : transfers_) each.before = each.transfers->receivedBytes();
   }
 
@@ -198,10 +269,10 @@ class Scenario {
     add("left", c.left);
     add("left_bytes", c.leftBytes);
     add("waited_ns", c.waitedNs);
+    add("ce", c.ce);
   }
 
-  json results() const {
-    json out;
+  void lanes(json& out) const {
     for (const auto& [name, at] : lanes_) {
       const Ptr<LaneQueueDisc> disc = at.disc;
       json& lane = out["lanes"][name];
@@ -214,9 +285,24 @@ class Scenario {
         if (const std::uint64_t n = disc->lostDistance()[d]; n != 0) lane["lost_distance"][std::to_string(d)] = n;
       lane["trace"] = json::array();
       for (const LaneSample& s : disc->samples()) lane["trace"].push_back({s.time, s.colour, s.average, s.packets});
+      if (at.sojourn != nullptr) lane["sojourn"] = at.sojourn->told();
     }
-    for (const auto& [name, source] : udp_) out["udp"][name]["sent"] = source->sent();
-    for (const auto& [name, sink] : bulk_) out["bulk"][name]["received_bytes"] = sink->GetTotalRx();
+  }
+
+  json results() const {
+    json out;
+    lanes(out);
+    for (const auto& [name, each] : discs_) {
+      out["discs"][name] = each.disc->told();
+      out["discs"][name]["sojourn"] = each.sojourn->told();
+    }
+    for (const auto& [name, each] : udp_) {
+      out["udp"][name]["sent"] = each.source->sent();
+      if (each.latency != nullptr) out["udp"][name]["latency"] = each.latency->told();
+    }
+    for (const auto& [name, each] : bulk_)
+      out["bulk"][name] = {{"received_bytes", each.sink->GetTotalRx()},
+                           {"counted_bytes", each.sink->GetTotalRx() - each.before}};
     for (const auto& [name, clients] : clients_) {
       std::uint64_t completed = 0, failed = 0;
       for (const auto& client : clients) completed += client->completed(), failed += client->failed();
@@ -237,8 +323,9 @@ class Scenario {
   std::map<std::uint32_t, std::string> names_;  // of nodes, by address
   std::map<std::string, Ipv4Address> hosts_;    // a node's first address
   std::map<std::string, Lane> lanes_;
-  std::map<std::string, std::unique_ptr<UdpSource>> udp_;
-  std::map<std::string, Ptr<PacketSink>> bulk_;
+  std::map<std::string, Disc> discs_;
+  std::map<std::string, Udp> udp_;
+  std::map<std::string, Bulk> bulk_;
   std::vector<std::unique_ptr<TransactionServer>> servers_;
   std::map<std::string, std::vector<std::unique_ptr<TransactionClient>>> clients_;
   std::map<std::string, Sent> transfers_;

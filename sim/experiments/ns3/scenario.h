@@ -3,26 +3,37 @@
 // bit/s.
 //
 //   {"seconds", "tcp": {"segment_bytes", "window_segments", "initial_window", "delayed_ack", "delayed_ack_ms",
-//                      "min_rto_ms", "retries", "ecn"},
+//                      "min_rto_ms", "retries", "ecn", "congestion", "sack", "send_segments"}, "seed",
 //    "links": [{"ends": [NODE, NODE], "rate", "delay_ns",
-//               "lanes": [{"at": NODE, "name", "lane": RECORD, "trace": {"from", "to", "step"}, "by_source"}]}],
-//    "udp": [{"name", "from", "to", "dscp", "payload_bytes", "interval_ns", "start_ns", "on_ns", "off_ns"}],
-//    "bulk": [{"name", "from", "to", "start_ns"}],
+//               "lanes": [{"at": NODE, "name", "lane": RECORD, "trace": {"from", "to", "step"}, "by_source",
+//                          "sojourn"}],
+//               "discs": [{"at": NODE, "name", "kind": TYPE, "attributes", "rate", "quantum", "sojourn"}]}],
+//    "udp": [{"name", "from", "to", "dscp", "payload_bytes", "interval_ns", "start_ns", "on_ns", "off_ns",
+//             "latency"}],
+//    "bulk": [{"name", "from", "to", "start_ns", "write_bytes"}],
 //    "transactions": [{"name", "client", "server", "start_ns": [...], "request_bytes", "response_bytes"}],
 //    "transfers": [{"name", "from", "to", "bytes": [...], "start_ns": [...]}], "count_from_ns", "sample_ns"}
 //
 //   {"lanes": {NAME: {"sources": {NODE: {COLOUR: {"enqueue" ... "policed", "evicted", "dropped", "left",
-//                                                 "left_bytes", "waited_ns"}}},
+//                                                 "left_bytes", "waited_ns", "ce"}}},
 //                     "most_bytes", "most_waiting", "lost_distance": {HOPS: PACKETS},
-//                     "trace": [[ns, colour, average, packets]...]}},
-//    "udp": {NAME: {"sent"}}, "bulk": {NAME: {"received_bytes"}}, "transactions": {NAME: {"completed", "failed"}},
+//                     "trace": [[ns, colour, average, packets]...], "sojourn": DELAYS}},
+//    "discs": {NAME: {"arrived", "dropped", "marked", "sojourn": DELAYS}},
+//    "udp": {NAME: {"sent", "latency": DELAYS}}, "bulk": {NAME: {"received_bytes", "counted_bytes"}},
+//    "transactions": {NAME: {"completed", "failed"}},
 //    "transfers": {NAME: {"took_ns": [of each start; 0: not ended], "received_bytes", "samples": [bytes so far]}},
 //    "events"}
 //
-// A lane is at the end `at` of its link and sends towards the other end. A node exists if it is named. `trace` may be
-// absent. If `by_source` is false, all sources of a lane count as one, "all". Counts of lanes and bytes of transfers
-// begin at `count_from_ns`; absent or 0: at the start. These bytes are sampled every `sample_ns`; absent or 0: never.
-// TCP is NewReno without SACK, window scaling, time stamps and limited transmit.
+// A lane is at the end `at` of its link and sends towards the other end, and so does a disc, which is one of ns-3's
+// (paced_queue_disc.h). A node exists if it is named. `trace` may be absent. If `by_source` is false, all sources of a
+// lane count as one, "all". DELAYS are those of delays.h; `sojourn` and `latency` are "summary" or "every", or absent: no
+// delays. Counts of lanes and discs, delays, and bytes of transfers begin at `count_from_ns`; absent or 0: at the start.
+// `received_bytes` of `bulk` are those of the whole run, `counted_bytes` those from `count_from_ns` on. Bytes of transfers
+// are sampled every `sample_ns`; absent or 0: never. `seed` is that of ns-3's own draws, 1 if absent.
+//
+// TCP is NewReno without SACK, window scaling, time stamps and limited transmit, unless `congestion` names another of
+// ns-3's congestion controls. `sack` adds SACK, window scaling and time stamps, limited transmit and ns-3's proportional
+// rate reduction. `send_segments` is the sender's buffer, four windows if absent.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -18,7 +18,11 @@ UdpSource::UdpSource(Ptr<Node> from, InetSocketAddress to, const UdpPace& pace)
 // Sends the next packet of the burst, or the first of the next burst. Each time counts from the start, so that no error
 // accumulates.
 void UdpSource::send() {
-  socket_->Send(Create<Packet>(pace_.payloadBytes));
+  SeqTsHeader stamp;
+  stamp.SetSeq(static_cast<std::uint32_t>(sent_));
+  const auto packet = Create<Packet>(pace_.payloadBytes - (pace_.stamped ? stamp.GetSerializedSize() : 0));
+  if (pace_.stamped) packet->AddHeader(stamp);
+  socket_->Send(packet);
   sent_++;
   inBurst_++;
   if (pace_.onNs != 0 && inBurst_ * pace_.intervalNs >= pace_.onNs) {

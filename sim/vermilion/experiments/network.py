@@ -22,7 +22,7 @@ NS3 = build.HOME / "ns3"
 LIBRARIES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
 COLOURS = ("green", "yellow", "red")
 DSCP = {"green": 10, "yellow": 12, "red": 14}  # AF11, AF12, AF13
-NOT_ARRIVALS = ("evicted", "dropped", "left", "left_bytes", "waited_ns")
+NOT_ARRIVALS = ("evicted", "dropped", "left", "left_bytes", "waited_ns", "ce")
 LOST = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "dropped")
 MS, SECOND = 10**6, 10**9
 
