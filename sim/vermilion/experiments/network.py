@@ -73,10 +73,10 @@ def engine(name: str, note: Note, ageing: int | None = None, aqm: bool = False) 
     return made, build.digest(inputs, variant)
 
 
-def program(name: str, note: Note, ageing: int | None = None) -> runs.Program:
-    """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h)."""
+def program(name: str, note: Note, ageing: int | None = None, aqm: bool = False) -> runs.Program:
+    """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h). `ageing`, `aqm`: as for `engine`."""
     folder, version = ns3(note)
-    library, served = engine(name, note, ageing)
+    library, served = engine(name, note, ageing, aqm)
     made = build.BUILD / "vermilion-network"
     sources = [path for path in build.files("sim/experiments/ns3", "*.cpp") if path.parent.name == "ns3"]
     command = [
