@@ -14,6 +14,7 @@ class Delays {
   explicit Delays(bool every = false) : every_(every) {}
   void add(std::uint64_t fromNs, std::uint64_t toNs, std::uint32_t bytes) { all_.push_back({fromNs, toNs, bytes}); }
   void clear() { all_.clear(); }
+  bool every() const { return every_; }
   // {"packets", "bytes", "mean_ns", "median_ns", "p95_ns", "p99_ns", "every": [[from, to, bytes]...]}. A percentile is the least
   // delay that at least so many percent of the packets do not exceed. Without packets there are only "packets" and "bytes".
   nlohmann::json told() const;

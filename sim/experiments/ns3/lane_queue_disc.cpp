@@ -92,8 +92,9 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
   const auto now = static_cast<std::uint64_t>(Simulator::Now().GetNanoSeconds());
   VmFate fate;
   calls_->arrive(engine_, now, head, std::min(HeadBytes, lenBytes), lenBytes, &fate);
-  Inside in{{}, header.GetSource().Get(), fate.colour, lenBytes, distanceOf(header.GetTtl()), now};
+  Inside in{{}, header.GetSource().Get(), fate.queue, fate.colour, lenBytes, distanceOf(header.GetTtl()), now};
   counts(in).verdicts[fate.verdict]++;
+  queueOf(in).ecn[header.GetTos() & Ce]++;
   sample(fate);
   const bool admitted = fate.verdict <= VM_MARK;
   if (admitted) {
@@ -102,6 +103,7 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
     mostHeldBytes_ = std::max(mostHeldBytes_, heldBytes_ += lenBytes);
   } else {
     lostDistance_[in.distance]++;
+    queueOf(in).lost++;
     DropBeforeEnqueue(item, LostAs[fate.verdict]);
   }
   for (std::uint64_t id; calls_->evicted(engine_, &id);) lose(id, &LaneCounts::evicted);
@@ -110,8 +112,15 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
   return admitted;
 }
 
+QueueCounts& LaneQueueDisc::queueOf(const Inside& packet) {
+  const auto [at, isNew] = queues_.try_emplace(packet.queue);
+  if (isNew && sojourn_ != nullptr) at->second.sojourn = Delays(sojourn_->every());
+  return at->second;
+}
+
 void LaneQueueDisc::countFromHere() {
   counts_.clear();
+  queues_.clear();
   lostDistance_.fill(0);
 }
 
@@ -126,6 +135,7 @@ void LaneQueueDisc::sample(const VmFate& fate) {
 void LaneQueueDisc::lose(std::uint64_t id, std::uint64_t LaneCounts::*as) {
   const auto packet = inside_.find(id);
   (counts(packet->second).*as)++;
+  queueOf(packet->second).lost++;
   if (as == &LaneCounts::evicted) lostDistance_[packet->second.distance]++;
   heldBytes_ -= packet->second.lenBytes;
   held_->drop(packet->second.place);
@@ -141,9 +151,13 @@ void LaneQueueDisc::collect() {
     count.left++;
     count.leftBytes += packet->second.lenBytes;
     count.waitedNs += gone.time - packet->second.time;
+    QueueCounts& queue = queueOf(packet->second);
+    queue.left++;
+    queue.leftBytes += packet->second.lenBytes;
     const auto held = DynamicCast<Ipv4QueueDiscItem>(*packet->second.place);
-    if ((gone.traffic_class & Ce) == Ce && (held->GetHeader().GetTos() & Ce) != Ce) count.ce++;
-    if (sojourn_ != nullptr) sojourn_->add(packet->second.time, gone.time, packet->second.lenBytes);
+    if ((gone.traffic_class & Ce) == Ce && (held->GetHeader().GetTos() & Ce) != Ce) count.ce++, queue.ce++;
+    for (Delays* each : {sojourn_, &queue.sojourn})
+      if (sojourn_ != nullptr) each->add(packet->second.time, gone.time, packet->second.lenBytes);
     heldBytes_ -= packet->second.lenBytes;
     out_.push_back({packet->second.place, gone.traffic_class});
     inside_.erase(packet);

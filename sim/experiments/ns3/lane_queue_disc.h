@@ -33,6 +33,15 @@ struct LaneCounts {
   std::uint64_t waitedNs = 0;              // sum over departed packets, from arrival to the end of sending
 };
 
+// Counts of one of the lane's queues, whatever the source and colour.
+struct QueueCounts {
+  std::array<std::uint64_t, 4> ecn{};     // packets that arrived, by their ECN field (RFC 3168)
+  std::uint64_t lost = 0;                 // on arrival, pushed out, or at departure
+  std::uint64_t ce = 0;                   // came without CE and left with it
+  std::uint64_t left = 0, leftBytes = 0;  // as in LaneCounts
+  Delays sojourn;
+};
+
 // Settings of a trace of averages as decisions compared them: one per colour in each `step`, between `from` and `to`,
 // in ns.
 struct LaneTrace {
@@ -76,6 +85,8 @@ class LaneQueueDisc : public ns3::QueueDisc {
   // Every packet that leaves adds the time from its arrival to its departure, which is less than 1 us after it was
   // chosen.
   void record(Delays* sojourn) { sojourn_ = sojourn; }
+  // By number: each queue that a packet came to, with its own sojourn times if `record` has asked for them.
+  const std::map<std::uint32_t, QueueCounts>& queues() const { return queues_; }
   const std::vector<LaneSample>& samples() const { return samples_; }
   std::uint64_t mostHeldBytes() const { return mostHeldBytes_; }
   std::uint64_t mostWaiting() const { return mostWaiting_; }  // most packets that waited for the device
@@ -83,7 +94,7 @@ class LaneQueueDisc : public ns3::QueueDisc {
  private:
   struct Inside {
     HeldPackets::Place place;
-    std::uint32_t source, colour, lenBytes, distance;
+    std::uint32_t source, queue, colour, lenBytes, distance;
     std::uint64_t time;  // of arrival, ns
   };
   struct Out {
@@ -101,6 +112,7 @@ class LaneQueueDisc : public ns3::QueueDisc {
   void plan();
   void wake();
   void sample(const VmFate& fate);
+  QueueCounts& queueOf(const Inside& packet);
   LaneCounts& counts(const Inside& packet) { return counts_[packet.source][packet.colour]; }
 
   const VmEngineCalls* calls_ = nullptr;
@@ -110,6 +122,7 @@ class LaneQueueDisc : public ns3::QueueDisc {
   std::deque<Out> out_;
   ns3::EventId wake_;
   std::map<std::uint32_t, std::array<LaneCounts, Colours>> counts_;
+  std::map<std::uint32_t, QueueCounts> queues_;
   std::array<std::uint64_t, Distances> lostDistance_{};
   LaneTrace trace_;
   std::array<std::uint64_t, Colours> nextSample_{};

@@ -47,6 +47,9 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                      TypeIdValue(sack ? TcpPrrRecovery::GetTypeId() : TcpClassicRecovery::GetTypeId()));
   for (const char* name : {"Sack", "WindowScaling", "Timestamp", "LimitedTransmit"}) flag(name, sack);
+  Config::SetDefault("ns3::TcpSocketState::EnablePacing", BooleanValue(tcp.value("pacing", false)));
+  // DCTCP sets its own ECN: accurate feedback, ECT in every packet. ECT(1) is the L4S identifier (RFC 9331).
+  Config::SetDefault("ns3::TcpDctcp::UseEct0", BooleanValue(!tcp.value("dctcp_ect1", false)));
   // RFC 3168: both ends negotiate ECN. Data segments are ECT(0), pure acknowledgements and retransmissions are not.
   if (tcp.value("ecn", false)) Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
   Config::SetDefault("ns3::TcpSocketBase::MinRto",
@@ -109,6 +112,8 @@ class Scenario {
     for (const json& link : asked.at("links"))
       for (const json& name : link.at("ends")) node(name);
     for (const auto& [name, each] : nodes_) stack_.Install(each);
+    const json own = asked.value("nodes", json::object());
+    for (const auto& [name, about] : own.items()) ofNode(name, about);
     addresses_.SetBase("10.0.0.0", "255.255.255.252");
     for (const json& link : asked.at("links")) connect(link);
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
@@ -139,6 +144,14 @@ class Scenario {
     Ptr<Node>& at = nodes_[name];
     if (at == nullptr) at = CreateObject<Node>();
     return at;
+  }
+
+  // Both ends of a flow have the same congestion control: DCTCP's receiver echoes each mark (RFC 8257).
+  void ofNode(const std::string& name, const json& about) {
+    const auto at = nodes_.find(name);
+    if (at == nodes_.end()) throw std::runtime_error("nodes has " + name + ", which is no end of a link");
+    at->second->GetObject<TcpL4Protocol>()->SetAttribute("SocketType",
+                                                         TypeIdValue(congestionControl(about.at("congestion"))));
   }
 
   void connect(const json& link) {
@@ -203,6 +216,7 @@ class Scenario {
                        asked.at("start_ns"),
                        asked.value("on_ns", std::uint64_t{0}),
                        asked.value("off_ns", std::uint64_t{0}),
+                       asked.value("ecn", std::uint32_t{0}),
                        asked.contains("latency")};
     Udp& made = udp_[asked.at("name")] = {std::make_unique<UdpSource>(node(asked.at("from")), to, pace),
                                           delays(asked, "latency")};
@@ -285,7 +299,15 @@ class Scenario {
         if (const std::uint64_t n = disc->lostDistance()[d]; n != 0) lane["lost_distance"][std::to_string(d)] = n;
       lane["trace"] = json::array();
       for (const LaneSample& s : disc->samples()) lane["trace"].push_back({s.time, s.colour, s.average, s.packets});
-      if (at.sojourn != nullptr) lane["sojourn"] = at.sojourn->told();
+      if (at.sojourn == nullptr) continue;
+      lane["sojourn"] = at.sojourn->told();
+      for (const auto& [number, q] : disc->queues())
+        lane["queues"][std::to_string(number)] = {{"ecn", q.ecn},
+                                                  {"lost", q.lost},
+                                                  {"ce", q.ce},
+                                                  {"left", q.left},
+                                                  {"left_bytes", q.leftBytes},
+                                                  {"sojourn", q.sojourn.told()}};
     }
   }
 

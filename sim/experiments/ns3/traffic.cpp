@@ -9,7 +9,7 @@ using namespace ns3;
 
 UdpSource::UdpSource(Ptr<Node> from, InetSocketAddress to, const UdpPace& pace)
     : pace_(pace), socket_(Socket::CreateSocket(from, UdpSocketFactory::GetTypeId())) {
-  socket_->SetIpTos(static_cast<std::uint8_t>(pace.dscp << 2));
+  socket_->SetIpTos(static_cast<std::uint8_t>(pace.dscp << 2 | pace.ecn));
   if (socket_->Connect(to) != 0) throw std::runtime_error("a UDP socket cannot be connected");
   socket_->ShutdownRecv();
   Simulator::Schedule(NanoSeconds(pace.startNs), &UdpSource::send, this);

@@ -15,6 +15,7 @@ namespace vermilion {
 struct UdpPace {
   std::uint32_t dscp = 0, payloadBytes = 0;
   std::uint64_t intervalNs = 0, startNs = 0, onNs = 0, offNs = 0;  // onNs 0: no bursts
+  std::uint32_t ecn = 0;                                           // ECN field of each datagram (RFC 3168)
   bool stamped = false;  // the payload begins with a SeqTsHeader: number and time of sending
 };
 
