@@ -1,6 +1,7 @@
 """The report of an experiment, one HTML file, and docs/results/papers.md, which has a section an experiment."""
 
 import json
+import math
 import re
 from html import escape
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 from vermilion.report import Page, plots, tables
 from vermilion.toolchain import build
 
-from . import drawing, settings, verdicts
+from . import drawing, intervals, settings, verdicts
 from .rows import Experiment
 
 PUBLISHED = build.ROOT / "docs" / "results"
@@ -48,6 +49,31 @@ def numbers(seeds: list[int]) -> str:
     if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[0] + len(seeds))):
         return f"{seeds[0]} to {seeds[-1]}"
     return ", ".join(map(str, seeds))
+
+
+def markdown(left: list[str], right: list[str], rows: list[list[str]]) -> list[str]:
+    """A table's lines: columns of text, then columns of numbers."""
+    return [
+        "| " + " | ".join(left + right) + " |",
+        "| " + " | ".join(["---"] * len(left) + ["---:"] * len(right)) + " |",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+
+
+def short(x: float) -> float | None:
+    """A number as a record has it: 7 digits; None if it is not finite."""
+    return float(f"{x:.7g}") if math.isfinite(x) else None
+
+
+def told(figures: dict[str, list[float]]) -> dict[str, dict[str, Any]]:
+    """By run, then by figure: mean and 95 % interval over the seeds, and each seed's number. `figures`: `RUN.FIGURE`, as runs.measured."""
+    out: dict[str, dict[str, Any]] = {}
+    for full, given in figures.items():
+        run, what = full.rsplit(".", 1)
+        made = intervals.of_mean(given)
+        ends = [short(made.low), short(made.high)]
+        out.setdefault(run, {})[what] = {"mean": short(made.mean), "interval": ends, "seeds": [short(x) for x in given]}
+    return out
 
 
 def write(

@@ -1,0 +1,289 @@
+"""`vermilion experiment l4s`: runs what is missing, then the tables, the report and docs/results/l4s.{md,json}."""
+
+import json
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from vermilion.console import screen
+from vermilion.console.tables import table
+from vermilion.report import Page, tables
+from vermilion.toolchain import build
+from vermilion.values.fields import UserError
+
+from . import intervals, l4s, pages, progress, runs
+from .l4s import OVERLOADS, Case, L4s
+from .l4s_pictures import QUEUES, mean, pictures, ratio
+
+PUBLISHED = build.ROOT / "docs" / "results"
+Table = tuple[str, list[str], list[str], list[list[str]]]  # title, columns of text, columns of numbers, rows
+SHOWN = {  # figure: head, digits after the point
+    "scalable": ("L Mbit/s", 2),
+    "classic": ("C Mbit/s", 2),
+    "utilisation": ("used %", 1),
+    "l_median": ("L median", 2),
+    "l_p95": ("L p95", 2),
+    "l_p99": ("L p99", 2),
+    "c_median": ("C median", 1),
+    "c_p95": ("C p95", 1),
+    "c_p99": ("C p99", 1),
+    "l_marks": ("L CE %", 1),
+    "l_drops": ("L drop %", 2),
+    "c_marks": ("C CE %", 2),
+    "c_drops": ("C drop %", 2),
+}
+FACTORS = {"l_gain": 2, "c_gain": 2, "coupled": 2, "trips": 2}
+
+
+def titled(of: L4s, case: Case) -> str:
+    rate, rtt, classic, queue = case
+    what = QUEUES.get(queue, f"k = {queue[1:]}")
+    return f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s, {rtt:g} ms, {classic}, {what}"
+
+
+def text(made: intervals.Interval) -> str:
+    return f"{made.mean:.2f} ({made.low:.2f} to {made.high:.2f})"
+
+
+def matrix(of: L4s, classic: str, queue: str, cell: Any) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: rates down, base round trips across."""
+    cases = l4s.grid(of, classic, queue)
+    trips, rates = list(dict.fromkeys(case[1] for case in cases)), list(dict.fromkeys(case[0] for case in cases))
+    lines = [
+        [f"{of.rate[rate].bottleneck / 1e6:g}", *(cell((rate, rtt, classic, queue)) for rtt in trips)] for rate in rates
+    ]
+    return [f"{rtt:g} ms" for rtt in trips], lines
+
+
+def verdicts(of: L4s, measured: runs.Figures) -> list[list[str]]:
+    """The targets: in how many cases each is met by the mean over the seeds, and the worst case."""
+    first, wanted = next(iter(of.classic)), of.targets
+    out = []
+
+    def line(name: str, cases: Iterable[Case], far: Any, bound: float, unit: str) -> None:
+        """`far`: a number of a case that must not be above `bound`."""
+        every = list(cases)
+        numbers = {case: far(case) for case in every}
+        worst = max(every, key=lambda case: numbers[case])
+        met = sum(number <= bound for number in numbers.values())
+        shown = 1 / numbers[worst] if unit == "%" else numbers[worst]
+        out.append([name, f"{met} of {len(every)}", f"{shown:.3g} {unit}".strip(), titled(of, worst)])
+
+    def apart(case: Case) -> float:
+        middle = ratio(measured, case).mean
+        return max(middle, 1 / middle)
+
+    def inverse(case: Case) -> float:
+        return 1 / mean(measured, case, "share")
+
+    for classic in of.classic:
+        line(
+            f"rates within 1:{wanted.ratio:g}, {classic}", l4s.grid(of, classic, "dualpi2"), apart, wanted.ratio, "to 1"
+        )
+    fast = [case for case in l4s.grid(of, first, "dualpi2") if of.rate[case[0]].bottleneck > wanted.above]
+    above = f"above {wanted.above / 1e6:g} Mbit/s"
+    for what, bound in (("median", wanted.median_ms), ("p99", wanted.p99_ms)):
+        delay = lambda case, what=what: mean(measured, case, f"l_{what}")
+        line(f"L's sojourn time, {what}, below {bound:g} ms {above}", fast, delay, bound, "ms")
+    every = [case for classic in of.classic for case in l4s.grid(of, classic, "dualpi2")]
+    line(f"C's share at least {wanted.share:g} %, no overload", every, inverse, 1 / wanted.share + 1e-6, "%")
+    for classic in ("udp", first):
+        for queue in OVERLOADS:
+            name = f"C's share at least {wanted.share:g} %, L overloaded, {classic} in C, overload = {queue}"
+            # Of whole packets in a short run the share is exact to a fraction of a percent.
+            line(name, l4s.grid(of, classic, queue), inverse, 1 / (0.995 * wanted.share), "%")
+    return out
+
+
+def all_tables(of: L4s, measured: runs.Figures) -> list[Table]:
+    first = next(iter(of.classic))
+
+    def digits(what: str, n: int) -> Any:
+        return lambda case: f"{mean(measured, case, what):.{n}f}"
+
+    made: list[Table] = [
+        ("Targets, by the mean over the seeds", ["target"], ["met", "worst", "where"], verdicts(of, measured)),
+    ]
+    interval = lambda case: text(ratio(measured, case))
+    for classic in of.classic:
+        title = f"DCTCP's rate over that of {classic}, DualPI2"
+        made.append(
+            (
+                title,
+                [],
+                ["Mbit/s", *matrix(of, classic, "dualpi2", interval)[0]],
+                matrix(of, classic, "dualpi2", interval)[1],
+            )
+        )
+    heads, lines = matrix(of, first, "pie", interval)
+    made.append(
+        (
+            f"Counter-example: DCTCP's rate over that of {first}, PIE with ECN in one queue",
+            [],
+            ["Mbit/s", *heads],
+            lines,
+        )
+    )
+    for what in ("l_median", "l_p99", "c_median", "c_p99", "utilisation"):
+        head, n = SHOWN[what]
+        heads, lines = matrix(of, first, "dualpi2", digits(what, n))
+        unit = "" if "%" in head else ", ms"
+        made.append((f"{head}{unit}, beside {first}, DualPI2", [], ["Mbit/s", *heads], lines))
+    lines = [
+        [classic, queue, f"{of.rate[case[0]].bottleneck / 1e6:g}"]
+        + [
+            f"{mean(measured, case, what):.{n}f}"
+            for what, n in (("share", 1), ("l_median", 1), ("c_median", 1), ("l_drops", 1), ("c_drops", 1))
+        ]
+        for classic in (first, "udp")
+        for queue in OVERLOADS
+        for case in l4s.grid(of, classic, queue)
+    ]
+    heads = ["Mbit/s", "C's share %", "L median ms", "C median ms", "L drop %", "C drop %"]
+    made.append(
+        (
+            f"L overloaded by UDP with ECT(1) at {of.overload.scalable:g} times the rate",
+            ["in C", "overload"],
+            heads,
+            lines,
+        )
+    )
+    checked = [case for queue in ("dualpi2", *l4s.checks(of)) for case in l4s.grid(of, first, queue)]
+    checked = [case for case in checked if case[0] in of.check.rates and case[1] in of.check.rtt_ms]
+    lines = [
+        [
+            titled(of, case),
+            text(ratio(measured, case)),
+            *(f"{mean(measured, case, what):.{n}f}" for what, n in FACTORS.items()),
+        ]
+        for case in sorted(checked, key=lambda case: list(of.rate).index(case[0]))
+    ]
+    made.append(
+        (
+            "What the ratio is made of",
+            ["case"],
+            ["ratio", "W p (L)", "W sqrt p (C)", "p_L / (k sqrt p_C)", "R_C / R_L"],
+            lines,
+        )
+    )
+    return made
+
+
+def everything(of: L4s, measured: runs.Figures) -> Table:
+    """All cases: delays in ms."""
+    lines = [
+        [titled(of, case), *(f"{mean(measured, case, what):.{n}f}" for what, (_, n) in SHOWN.items())]
+        for case in l4s.cases(of)
+    ]
+    return "All cases, means over the seeds, delays in ms", ["case"], [head for head, _ in SHOWN.values()], lines
+
+
+def notes(of: L4s) -> list[str]:
+    net, tcp, pair, over = of.network, of.tcp, of.pair, of.overload
+    times = "; ".join(
+        f"{each.bottleneck / 1e6:g} Mbit/s for {each.seconds:g} s, of which the first {each.warm_up_s:g} s do not count"
+        for each in of.rate.values()
+    )
+    classics = ", ".join(
+        f"{name} (ns-3's {each.congestion.removeprefix('ns3::')}{', ECN of RFC 3168' if each.ecn else ''})"
+        for name, each in of.classic.items()
+    )
+    return [
+        f"Two flows share a bottleneck without end: DCTCP with ECT(1), which the lane puts into L, and a classic flow in C. Both start within the first {net.start_ms:g} ms. Their base round trips are equal.",
+        f"Runs: {times}. Every run lasts at least {net.least_rounds} base round trips, of which half do not count. Runs with an overload are {over.shorter} times shorter.",
+        f"The classic flows are {classics}. The first runs on the whole grid, the others at {', '.join(f'{x:g}' for x in net.few_rtt_ms)} ms.",
+        f"TCP has SACK, time stamps, window scaling and proportional rate reduction; {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK for {tcp.delayed_ack} segments or after {tcp.delayed_ack_ms:g} ms, least RTO {tcp.min_rto_ms:g} ms. {'All senders are paced.' if tcp.pacing else 'No sender is paced.'}",
+        f"The pair has target {pair.target_ms:g} ms, T_update {pair.tupdate_ms:g} ms, alpha {pair.alpha:g}, beta {pair.beta:g}, k = {pair.coupling}. L's step is {pair.step_ms:g} ms, or the time of {pair.step_packets} full packets where that is longer: {', '.join(f'{l4s.step_ms(of, each.bottleneck):.3g} ms at {each.bottleneck / 1e6:g} Mbit/s' for each in of.rate.values())}. L and C share by quanta of 9 to 1. The limits are {pair.limit_packets[0]} packets in C and {pair.limit_packets[1]} in L.",
+        f"PIE has target {of.pie.target_ms:g} ms, ECN, and a limit of {of.pie.limit_packets} packets. Plain tail drop is no counter-example: ns-3's DCTCP without marks does not slow down after a loss, which RFC 8257 (section 3.5) asks for.",
+        f"Overload: UDP with ECT(1) at {over.scalable:g} times the rate in L. In C either Cubic, or UDP without ECT at {over.classic:g} times the rate. Round trip {over.rtt_ms:g} ms. C's share is of bytes sent.",
+        "The sojourn time is from a packet's arrival to its departure, of packets that are sent. Marks and drops are percent of what arrived at L or C.",
+        "Ratios are geometric means over the seeds, with their 95 % intervals (Student's t). Other figures are means.",
+        "W is a flow's rate times its mean round trip R, in segments. p_L and p_C are the shares of packets marked or lost. The ratio is the product of its factors: W p of L, over W sqrt p of C, over k and the coupling, times R_C / R_L. The PI2 paper (section 3) has W p = 2 and W sqrt p = 1.68 for Cubic in Reno's mode, 1.22 for Reno.",
+    ]
+
+
+def screen_tables(of: L4s, measured: runs.Figures) -> None:
+    out = screen.console()
+    for title, left, right, lines in [*all_tables(of, measured), everything(of, measured)]:
+        shown = table(title, left or right[:1], right if left else right[1:])
+        for line in lines:
+            shown.add_row(*line)
+        out.print(shown)
+
+
+def write(page: Path, of: L4s, made: dict[str, Any], measured: runs.Figures) -> None:
+    """The report, one HTML file."""
+    out = Page()
+    every = all_tables(of, measured)
+    out.section("targets", "Targets")
+    out.text(f"Seeds {pages.numbers(made['seeds'])}" + (f", --quick: {made['quick']}." if made["quick"] else "."))
+    _, left, right, lines = every[0]
+    out.body.append(tables.table(left, right, lines))
+    for sentence in (*of.shows, *of.reasons):
+        out.text(sentence)
+    out.section("figures", "Figures")
+    for name, caption, height, draw in pictures(of, measured):
+        out.figure(name, caption, height, draw)
+    out.section("tables", "Tables")
+    for title, left, right, lines in [*every[1:], everything(of, measured)]:
+        out.text(title)
+        out.body.append(tables.table(left, right, lines))
+    out.section("how", "How it was run")
+    for note in notes(of):
+        out.text(note)
+    out.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
+    settings = json.dumps(of.model_dump(mode="json"), indent=1, default=str)
+    out.details("All settings, as JSON", f"<pre>{escape(settings)}</pre>")
+    page.write_text(out.html(of.title), encoding="utf-8")
+
+
+def page(of: L4s, made: dict[str, Any], measured: runs.Figures) -> str:
+    lines = [
+        f"# {of.title}",
+        "",
+        f"`./vermilion experiment l4s --publish` makes this page: seeds {pages.numbers(made['seeds'])}, engine model, ns-3 {made['versions']['ns3']}. [l4s.json](l4s.json) has each seed's figures.",
+        "Settings: [sim/experiments/compare/l4s.toml](../../sim/experiments/compare/l4s.toml). They were fixed after pilots with seeds 1 and 2001, before the first run with these seeds. Pictures: the report that the command writes.",
+    ]
+    every = all_tables(of, measured)
+    for number, (title, left, right, rows) in enumerate(every):
+        if number == 0:
+            lines += ["", "## What it shows", "", *(f"* {each}" for each in of.shows), "", "## Targets"]
+        elif number == 1:
+            lines += ["", "Why targets are missed:", "", *(f"* {each}" for each in of.reasons), "", "## Tables"]
+        lines += ["", f"{title}:", "", *pages.markdown(left, right, rows)]
+    lines += ["", "## How it was run", "", *(f"* {note}" for note in notes(of))]
+    return "\n".join(lines) + "\n"
+
+
+def publish(of: L4s, made: dict[str, Any], measured: runs.Figures) -> None:
+    (PUBLISHED / "l4s.md").write_text(page(of, made, measured))
+    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(figures)}" for name, figures in pages.told(measured).items())
+    (PUBLISHED / "l4s.json").write_text(f'{json.dumps(made)[:-1]}, "runs": {{\n{each}\n}}}}\n')
+
+
+def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path) -> None:
+    """The command: `seeds` is the number asked for, `home` the folder of all runs."""
+    of = l4s.load()
+    if engine != "model":
+        raise UserError(f"--engine {engine}: does not serve experiment l4s yet; legal is model")
+    if seeds and seeds > len(of.seeds):
+        raise UserError(f"--seeds is {seeds}; experiment l4s has {len(of.seeds)}, so legal is 1 to that")
+    shorter = of.quick.shorter if quick else 1
+    chosen = of.quick.chosen(seeds) if quick else of.seeds[:seeds]
+    with screen.working() as note:
+        program = l4s.program(note)
+    folder, kind = home / "l4s" / engine, pages.kind(quick, chosen, of.seeds)
+    results = runs.Runner(program, folder, jobs).all(l4s.planned(of, chosen, shorter), progress.Bar("l4s"))
+    measured = l4s.figures(of, results, shorter)
+    short = of.quick.about(chosen) if quick else ""
+    made = {"title": of.title, "engine": engine, "seeds": chosen, "quick": short, "versions": program.versions}
+    screen_tables(of, measured)
+    out = screen.console()
+    if quick:
+        out.print(f"--quick: {short}; not for comparison", markup=False, soft_wrap=True)
+    (folder / f"{kind}table.json").write_text(json.dumps(made | {"runs": pages.told(measured)}, indent=1) + "\n")
+    write(folder / f"{kind}report.html", of, made, measured)
+    out.print(f"report: {folder / f'{kind}report.html'}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
+    if to_publish:
+        publish(of, made, measured)
