@@ -1,6 +1,7 @@
 """`vermilion experiment l4s`: runs what is missing, then the tables, the report and docs/results/l4s.{md,json}."""
 
 import json
+import math
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -36,14 +37,25 @@ SHOWN = {  # figure: head, digits after the point
 FACTORS = {"l_gain": 2, "c_gain": 2, "coupled": 2, "trips": 2}
 
 
+def called(queue: str) -> str:
+    return QUEUES.get(queue, f"k = {queue[1:]}")
+
+
+def network_of(of: L4s, case: Case) -> str:
+    return f"{of.rate[case[0]].bottleneck / 1e6:g} Mbit/s, {case[1]:g} ms"
+
+
 def titled(of: L4s, case: Case) -> str:
-    rate, rtt, classic, queue = case
-    what = QUEUES.get(queue, f"k = {queue[1:]}")
-    return f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s, {rtt:g} ms, {classic}, {what}"
+    return f"{network_of(of, case)}, {case[2]}, {called(case[3])}"
+
+
+def number(x: float, digits: int) -> str:
+    """A dash if it is of no packet."""
+    return "-" if math.isnan(x) else f"{x:.{digits}f}"
 
 
 def text(made: intervals.Interval) -> str:
-    return f"{made.mean:.2f} ({made.low:.2f} to {made.high:.2f})"
+    return f"{made.mean:.2f} ({made.low:.2f}-{made.high:.2f})"
 
 
 def matrix(of: L4s, classic: str, queue: str, cell: Any) -> tuple[list[str], list[list[str]]]:
@@ -68,7 +80,7 @@ def verdicts(of: L4s, measured: runs.Figures) -> list[list[str]]:
         worst = max(every, key=lambda case: numbers[case])
         met = sum(number <= bound for number in numbers.values())
         shown = 1 / numbers[worst] if unit == "%" else numbers[worst]
-        out.append([name, f"{met} of {len(every)}", f"{shown:.3g} {unit}".strip(), titled(of, worst)])
+        out.append([name, f"{met} of {len(every)}", f"{shown:.3g} {unit}".strip(), network_of(of, worst)])
 
     def apart(case: Case) -> float:
         middle = ratio(measured, case).mean
@@ -100,7 +112,7 @@ def all_tables(of: L4s, measured: runs.Figures) -> list[Table]:
     first = next(iter(of.classic))
 
     def digits(what: str, n: int) -> Any:
-        return lambda case: f"{mean(measured, case, what):.{n}f}"
+        return lambda case: number(mean(measured, case, what), n)
 
     made: list[Table] = [
         ("Targets, by the mean over the seeds", ["target"], ["met", "worst", "where"], verdicts(of, measured)),
@@ -125,55 +137,41 @@ def all_tables(of: L4s, measured: runs.Figures) -> list[Table]:
             lines,
         )
     )
-    for what in ("l_median", "l_p99", "c_median", "c_p99", "utilisation"):
+    for what in ("l_median", "l_p99", "c_median", "c_p99"):
         head, n = SHOWN[what]
         heads, lines = matrix(of, first, "dualpi2", digits(what, n))
-        unit = "" if "%" in head else ", ms"
-        made.append((f"{head}{unit}, beside {first}, DualPI2", [], ["Mbit/s", *heads], lines))
+        made.append((f"{head}, ms, beside {first}, DualPI2", [], ["Mbit/s", *heads], lines))
+    shown = (("share", 1), ("l_median", 1), ("l_drops", 1), ("c_drops", 1))
     lines = [
-        [classic, queue, f"{of.rate[case[0]].bottleneck / 1e6:g}"]
-        + [
-            f"{mean(measured, case, what):.{n}f}"
-            for what, n in (("share", 1), ("l_median", 1), ("c_median", 1), ("l_drops", 1), ("c_drops", 1))
+        [
+            classic,
+            queue,
+            f"{of.rate[case[0]].bottleneck / 1e6:g}",
+            *(number(mean(measured, case, what), n) for what, n in shown),
         ]
         for classic in (first, "udp")
         for queue in OVERLOADS
         for case in l4s.grid(of, classic, queue)
     ]
-    heads = ["Mbit/s", "C's share %", "L median ms", "C median ms", "L drop %", "C drop %"]
-    made.append(
-        (
-            f"L overloaded by UDP with ECT(1) at {of.overload.scalable:g} times the rate",
-            ["in C", "overload"],
-            heads,
-            lines,
-        )
-    )
+    heads = ["Mbit/s", "C's share %", "L median ms", "L drop %", "C drop %"]
+    title = f"L overloaded by UDP with ECT(1) at {of.overload.scalable:g} times the rate"
+    made.append((title, ["in C", "overload"], heads, lines))
     checked = [case for queue in ("dualpi2", *l4s.checks(of)) for case in l4s.grid(of, first, queue)]
     checked = [case for case in checked if case[0] in of.check.rates and case[1] in of.check.rtt_ms]
     lines = [
-        [
-            titled(of, case),
-            text(ratio(measured, case)),
-            *(f"{mean(measured, case, what):.{n}f}" for what, n in FACTORS.items()),
-        ]
+        [called(case[3]), f"{of.rate[case[0]].bottleneck / 1e6:g}", f"{case[1]:g}", text(ratio(measured, case))]
+        + [number(mean(measured, case, what), n) for what, n in FACTORS.items()]
         for case in sorted(checked, key=lambda case: list(of.rate).index(case[0]))
     ]
-    made.append(
-        (
-            "What the ratio is made of",
-            ["case"],
-            ["ratio", "W p (L)", "W sqrt p (C)", "p_L / (k sqrt p_C)", "R_C / R_L"],
-            lines,
-        )
-    )
+    heads = ["Mbit/s", "ms", "ratio", "W p (L)", "W sqrt p (C)", "p_L / (k sqrt p_C)", "R_C / R_L"]
+    made.append((f"What the ratio is made of, beside {first}", ["variant"], heads, lines))
     return made
 
 
 def everything(of: L4s, measured: runs.Figures) -> Table:
     """All cases: delays in ms."""
     lines = [
-        [titled(of, case), *(f"{mean(measured, case, what):.{n}f}" for what, (_, n) in SHOWN.items())]
+        [titled(of, case), *(number(mean(measured, case, what), n) for what, (_, n) in SHOWN.items())]
         for case in l4s.cases(of)
     ]
     return "All cases, means over the seeds, delays in ms", ["case"], [head for head, _ in SHOWN.values()], lines
@@ -190,22 +188,23 @@ def notes(of: L4s) -> list[str]:
         for name, each in of.classic.items()
     )
     return [
-        f"Two flows share a bottleneck without end: DCTCP with ECT(1), which the lane puts into L, and a classic flow in C. Both start within the first {net.start_ms:g} ms. Their base round trips are equal.",
+        "Two flows share a bottleneck without end: DCTCP with ECT(1), which the lane puts into L, and a classic flow in C. Their base round trips are equal.",
         f"Runs: {times}. Every run lasts at least {net.least_rounds} base round trips, of which half do not count. Runs with an overload are {over.shorter} times shorter.",
-        f"The classic flows are {classics}. The first runs on the whole grid, the others at {', '.join(f'{x:g}' for x in net.few_rtt_ms)} ms.",
+        f"The classic flows are {classics}. The first runs at all round trips, the others at {', '.join(f'{x:g}' for x in net.few_rtt_ms)} ms.",
         f"TCP has SACK, time stamps, window scaling and proportional rate reduction; {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK for {tcp.delayed_ack} segments or after {tcp.delayed_ack_ms:g} ms, least RTO {tcp.min_rto_ms:g} ms. {'All senders are paced.' if tcp.pacing else 'No sender is paced.'}",
         f"The pair has target {pair.target_ms:g} ms, T_update {pair.tupdate_ms:g} ms, alpha {pair.alpha:g}, beta {pair.beta:g}, k = {pair.coupling}. L's step is {pair.step_ms:g} ms, or the time of {pair.step_packets} full packets where that is longer: {', '.join(f'{l4s.step_ms(of, each.bottleneck):.3g} ms at {each.bottleneck / 1e6:g} Mbit/s' for each in of.rate.values())}. L and C share by quanta of 9 to 1. The limits are {pair.limit_packets[0]} packets in C and {pair.limit_packets[1]} in L.",
         f"PIE has target {of.pie.target_ms:g} ms, ECN, and a limit of {of.pie.limit_packets} packets. Plain tail drop is no counter-example: ns-3's DCTCP without marks does not slow down after a loss, which RFC 8257 (section 3.5) asks for.",
         f"Overload: UDP with ECT(1) at {over.scalable:g} times the rate in L. In C either Cubic, or UDP without ECT at {over.classic:g} times the rate. Round trip {over.rtt_ms:g} ms. C's share is of bytes sent.",
-        "The sojourn time is from a packet's arrival to its departure, of packets that are sent. Marks and drops are percent of what arrived at L or C.",
+        "The sojourn time is from a packet's arrival to its departure, of packets that are sent. Drops are percent of arrivals.",
+        f"Variants: another k, no step in L, senders that are not paced, and equal round trips. There the scalable flow's base round trip is {pair.target_ms:g} ms longer, which is about what C's packets wait.",
         "Ratios are geometric means over the seeds, with their 95 % intervals (Student's t). Other figures are means.",
-        "W is a flow's rate times its mean round trip R, in segments. p_L and p_C are the shares of packets marked or lost. The ratio is the product of its factors: W p of L, over W sqrt p of C, over k and the coupling, times R_C / R_L. The PI2 paper (section 3) has W p = 2 and W sqrt p = 1.68 for Cubic in Reno's mode, 1.22 for Reno.",
+        "W is a flow's rate times its mean round trip R, in segments. p_L and p_C are the shares of packets marked or lost. The ratio is W p of L, over W sqrt p of C, over k times the coupling, times R_C / R_L.",
     ]
 
 
 def screen_tables(of: L4s, measured: runs.Figures) -> None:
     out = screen.console()
-    for title, left, right, lines in [*all_tables(of, measured), everything(of, measured)]:
+    for title, left, right, lines in all_tables(of, measured):
         shown = table(title, left or right[:1], right if left else right[1:])
         for line in lines:
             shown.add_row(*line)

@@ -16,7 +16,7 @@ QUEUES = {
     "pie": "PIE, one queue",
     "nostep": "no step in L",
     "bursts": "senders not paced",
-    "equal": "L's base round trip longer by the target",
+    "equal": "equal round trips",
     "drop": "overload = drop",
     "mark": "overload = mark",
 }
@@ -61,6 +61,8 @@ def drawn_ratio(of: L4s, measured: runs.Figures) -> drawing.Draw:
                 )
             axis.set_xscale("log")
             axis.set_yscale("log")
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("")
             axis.set_xticks(of.network.rtt_ms, [f"{x:g}" for x in of.network.rtt_ms], minor=False)
             axis.set_xticks([], minor=True)
             axis.set(title=f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s", xlabel="base round trip, ms")
@@ -86,6 +88,8 @@ def drawn_delay(of: L4s, measured: runs.Figures) -> drawing.Draw:
                 axis.axhline(number, color="#999999", linewidth=0.6, linestyle=":")
             axis.set_xscale("log")
             axis.set_yscale("log")
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("")
             axis.set_xticks(of.network.rtt_ms, [f"{x:g}" for x in of.network.rtt_ms], minor=False)
             axis.set_xticks([], minor=True)
             axis.set(title=f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s", xlabel="base round trip, ms")
