@@ -240,11 +240,13 @@ def made_up():
 def test_targets_are_counted_by_case():
     measured = made_up()
     measured["40.20.udp.mark.share"] = [9.0, 9.0, 9.0]
+    measured["12.20.cubic.drop.share"] = [0.0, 0.0, 0.0]
     measured["100.10.cubic.dualpi2.l_p99"] = [4.0, 4.0, 4.0]
     lines = l4s_pages.verdicts(OF, measured)
     assert [line[1:3] for line in lines[:3]] == [["16 of 20", "3 to 1"], ["4 of 8", "3 to 1"], ["4 of 8", "3 to 1"]]
     assert [line[1:3] for line in lines[3:5]] == [["10 of 10", "0.4 ms"], ["9 of 10", "4 ms"]]
     assert lines[4][3] == "100 Mbit/s, 10 ms" and lines[5][1] == "36 of 36"
+    assert lines[-2][1:] == ["3 of 4", "0 %", "12 Mbit/s, 20 ms"]  # nothing got through
     udp = {line[0].rsplit(" ", 1)[1]: line[1:] for line in lines if "udp in C" in line[0]}
     assert udp["drop"][:2] == ["4 of 4", "20 %"] and udp["mark"][:2] == ["3 of 4", "9 %"]
 

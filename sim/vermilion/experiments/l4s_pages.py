@@ -87,7 +87,8 @@ def verdicts(of: L4s, measured: runs.Figures) -> list[list[str]]:
         return max(middle, 1 / middle)
 
     def inverse(case: Case) -> float:
-        return 1 / mean(measured, case, "share")
+        share = mean(measured, case, "share")
+        return 1 / share if share else math.inf
 
     for classic in of.classic:
         line(
