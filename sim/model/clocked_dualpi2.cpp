@@ -54,8 +54,8 @@ std::vector<ClockedDualPi2::Pair> ClockedDualPi2::pairsOf(const std::vector<VmQu
 }
 
 std::vector<ClockedSweep::Timer> ClockedDualPi2::timersOf(const std::vector<Pair>& pairs) {
-  std::vector<ClockedSweep::Timer> timers;
-  for (const Pair& pair : pairs) timers.push_back(timerOf(pair));
+  std::vector<ClockedSweep::Timer> timers(pairs.size());
+  std::transform(pairs.begin(), pairs.end(), timers.begin(), timerOf);
   return timers;
 }
 

@@ -116,7 +116,7 @@ class Bench:
             [state.prob, min(MOST, state.prob + 1), coupled, min(MOST, coupled + 1), r.getrandbits(32)]
         )
         packet = {
-            "pair": pair, "isL": r.randrange(2), "ect": r.random() < 0.8, 
+            "pair": pair, "isL": r.randrange(2), "ect": r.random() < 0.8,
             "sojourn": r.choice([0, config.step, config.step + 1]),
         }  # fmt: skip
         backlog, draws = r.choice([2 * config.mtu - 1, 2 * config.mtu, 10**6]), (draw(), draw())

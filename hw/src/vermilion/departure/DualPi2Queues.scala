@@ -93,9 +93,9 @@ class DualPi2Queues(p: LaneParams) extends Module {
   writtenForUpdates.most := settings.most
   writtenForUpdates.coupling := settings.coupling
   private val forPackets = ofPairs(new ForPackets, "forPackets", writtenForPackets)
-  private val onL = new ForwardingRam(pairs, Bool()).suggestName("onL")
-  onL.write(!clear.done, clear.address, false.B)
-  onL.write(configure.valid && isL(configure.bits.queue), pairOf(configure.bits.queue), settings.on)
+  private val lowIsOn = new ForwardingRam(pairs, Bool()).suggestName("lowIsOn")
+  lowIsOn.write(!clear.done, clear.address, false.B)
+  lowIsOn.write(configure.valid && isL(configure.bits.queue), pairOf(configure.bits.queue), settings.on)
   private val forUpdates = ofPairs(new ForUpdates, "forUpdates", writtenForUpdates)
 
   // -- the delays of the queues --
@@ -124,7 +124,7 @@ class DualPi2Queues(p: LaneParams) extends Module {
   unit.io.request.bits.ect := (entry.isIp4 || entry.isIp6) && entry.dsField.get(1, 0).orR
   unit.io.request.bits.sojourn := delay
   updates.io.query := pairOf(io.taken.bits.queue)
-  private val decides = asked.on && onL.read(pairOf(io.taken.bits.queue)) && updates.io.active
+  private val decides = asked.on && lowIsOn.read(pairOf(io.taken.bits.queue)) && updates.io.active
   unit.io.seen.config := DontCare // what packets do not use
   unit.io.seen.config.on := decides
   unit.io.seen.config.dropOverload := asked.dropOverload
@@ -142,7 +142,7 @@ class DualPi2Queues(p: LaneParams) extends Module {
   updates.io.now := io.now
   updates.io.configured := configure.valid
   private val updated = forUpdates.read(updates.io.index)
-  updates.io.settings.on := updated.sweep.on && onL.read(updates.io.index)
+  updates.io.settings.on := updated.sweep.on && lowIsOn.read(updates.io.index)
   updates.io.settings.interval := updated.sweep.interval
   unit.io.update.valid := updates.io.update.valid
   updates.io.update.ready := unit.io.update.ready
