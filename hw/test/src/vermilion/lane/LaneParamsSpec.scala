@@ -88,6 +88,14 @@ class LaneParamsSpec extends AnyFunSuite {
     assert(refusal(whole.copy(victims = 2, protect = true)) == s"requirement failed: $words")
   }
 
+  test("DualPI2 needs verdicts at departure and pairs of queues, and fits the smallest lane") {
+    assert(refusal(whole.copy(dualpi2 = true, codel = false)).endsWith("legal is codel = true"))
+    val odd = refusal(LaneParams(queues = 3, cells = 256, codel = true, dualpi2 = true))
+    assert(odd.contains("3 queues") && odd.endsWith("legal is an even number of queues for each egress"))
+    for (queues <- Seq(2, 6))
+      ChiselStage.emitCHIRRTL(new LaneCore(LaneParams(queues = queues, cells = 256, codel = true, dualpi2 = true)))
+  }
+
   test("a block that is asked for what does not fit refuses it with the value") {
     val wide = UInt(8.W)
     assert(refusal(Delay(wide, -1)).endsWith("cycles is -1; legal are 0 and more"))
