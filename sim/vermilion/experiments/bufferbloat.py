@@ -141,8 +141,13 @@ class Bufferbloat(Strict):
         return self
 
 
-def program(engine: str, note: Note) -> runs.Program:
-    return network.program(engine, note, aqm=True)
+def program(engine: str, note: Note, aqm: bool) -> runs.Program:
+    """`aqm`: for PIE and CoDel. The RTL has a build for those queues and one for the others; the model takes all."""
+    return network.program(engine, note, aqm=aqm)
+
+
+def has_aqm(run: runs.Run) -> bool:
+    return run.name.rsplit(".", 1)[1] in ("pie", "codel")
 
 
 def load(path: Path = FILE) -> Bufferbloat:

@@ -340,13 +340,27 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
     shorter = of.quick.shorter if quick else 1
     chosen = of.quick.chosen(seeds) if quick else of.seeds[:seeds]
     plan = bufferbloat.planned(of, chosen, shorter, engine)
+    parts = []
     with screen.working() as note:
-        programs = {each: bufferbloat.program(each, note) for each in dict.fromkeys((engine, "model"))}
-    parts = [runs.Part(runs.Runner(each, home / "bufferbloat" / name, jobs), plan) for name, each in programs.items()]
-    results = list(runs.pooled(parts, jobs, progress.Bar("bufferbloat")))
+        for name in dict.fromkeys((engine, "model")):
+            for aqm in (False, True):
+                program = bufferbloat.program(name, note, aqm)
+                own = [run for run in plan if bufferbloat.has_aqm(run) == aqm]
+                parts.append(runs.Part(runs.Runner(program, home / "bufferbloat" / name, jobs), own))
+    halves = list(runs.pooled(parts, jobs, progress.Bar("bufferbloat")))
+    results = []  # of each engine, in the order of the plan
+    for one, other in zip(halves[::2], halves[1::2], strict=True):
+        both = one | other
+        results.append({run.name: both[run.name] for run in plan})
     measured = bufferbloat.figures(of, results[0], shorter)
     short = of.quick.about(chosen) if quick else ""
-    made = {"title": of.title, "engine": engine, "seeds": chosen, "quick": short, "versions": programs[engine].versions}
+    made = {
+        "title": of.title,
+        "engine": engine,
+        "seeds": chosen,
+        "quick": short,
+        "versions": parts[0].runner.program.versions,
+    }
     folder, kind = home / "bufferbloat" / engine, pages.kind(quick, chosen, of.seeds)
     screen_tables(of, engine, measured)
     out = screen.console()
