@@ -4,6 +4,7 @@ A configuration draws averages, curves, spacing, ECN, limits and markers as the 
 beside them services, remarks and the port. Frames are TCP, UDP and IPv6 of few flows, with some that are no IP, from any distance.
 """
 
+import random
 import struct
 
 from support.captures import pcap
@@ -140,10 +141,11 @@ def configuration(rng, shape: build.Preset, victims: int | None = None) -> confi
         table, marker = queue(rng, number, count, shape, port)
         asked["queue"].append(table)
         asked["marker"] += [marker] if marker else []
+    own = random.Random(asked["seed"])  # the rest is drawn as in builds without DualPI2
     if shape.dualpi2:
         for classic, low in zip(asked["queue"][::2], asked["queue"][1::2], strict=False):
-            if rng.random() < 0.3:
-                pair(rng, classic, low)
+            if own.random() < 0.3:
+                pair(own, classic, low)
     return config.parse(asked, shape.queues, shape.victims)
 
 

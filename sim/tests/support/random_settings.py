@@ -81,7 +81,10 @@ def random_pair(rng, classic, low):
         for name in (*PIE, "target", "interval", "tupdate", "mtu", "priority", "quantum"):
             queue.pop(name, None)
         queue |= dict.fromkeys(COLOURS, {"curve": "tail"}) | {"aqm": "dualpi2"}
-        queue |= rng.choice([{"quantum": rng.randint(64, 65535)}, {}])
+        queue["quantum"] = rng.randint(64, 65535)
+    if rng.random() < 0.5:
+        classic["quantum"] = rng.randint(64, 7281)
+        low.pop("quantum")  # nine times as much
     classic |= {"mtu": rng.randint(64, 16384), "overload": rng.choice(["drop", "mark"]), "l4s_mask": rng.randint(1, 3)}
     gain = lambda: round(rng.choice([rng.uniform(0, 255), rng.uniform(0, 1)]), rng.randrange(6))
     more = {"dualpi2_alpha": gain(), "dualpi2_beta": gain(), "coupling": rng.randint(1, 255)}
