@@ -78,6 +78,7 @@ DESIGNS = {
     "card-2x10g": ("LaneWithoutTrace", "a card of two 10G ports: four egresses, everything", False),
     "card-2x25g": ("LaneWithoutTrace", "a card of two 25G ports: four egresses, everything", False),
     "card-2x25g-codel": ("LaneWithoutTrace", "the same with CoDel", False),
+    "card-2x25g-aqm": ("LaneWithoutTrace", "the same with CoDel, PIE and DualPI2", False),
     "queues-64": ("LaneWithoutTrace", "nic10g with 64 queues", False),
     "queues-256": ("LaneWithoutTrace", "nic10g with 256 queues", False),
     "queues-1024": ("LaneWithoutTrace", "nic10g with 1,024 queues", False),
