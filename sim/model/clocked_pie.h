@@ -5,7 +5,7 @@
 //   departure   of a packet that was taken in cycle T, at the time of T: its backlog is what came up to T - 1
 //   update      reads the delay in its first cycle, and is written 69 cycles later. Whether the queue is empty counts what
 //               came or was taken up to 2 cycles before
-//   pass        over all queues, from the tick in which one is due: two cycles per queue, 72 with an update
+//   pass        over all queues, from the tick in which one is due: three or four cycles per queue, 73 with an update
 //
 // Events may be told late: the cycle of a call of `clock` must only be later than that of no event that it sees. So the
 // replay steps this some cycles behind the lane.

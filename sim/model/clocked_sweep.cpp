@@ -77,6 +77,9 @@ std::optional<ClockedSweep::Due> ClockedSweep::clock(u64 now, bool updates) {
       asked_ = false;
       break;
     case State::Read:
+      state_ = State::Load;
+      break;
+    case State::Load:
       state_ = State::Ask;
       break;
     case State::Ask: {
@@ -87,19 +90,24 @@ std::optional<ClockedSweep::Due> ClockedSweep::clock(u64 now, bool updates) {
         break;
       }
       if (!begins && isAhead(c.due, tick, c.interval)) {
-        find(c.due);
-        advance(tick);
+        later_ = c.due;
+        state_ = State::Note;
         break;
       }
       const u32 following = ticks(c.due + c.interval);
       c.due = !begins && isAhead(following, tick, c.interval) ? following : ticks(tick + c.interval);
-      find(c.due);
+      later_ = c.due;
       state_ = State::Wait;
       return Due{index_, begins};
     }
+    case State::Note:
+      find(later_);
+      advance(tick);
+      break;
     case State::Wait:
       if (updates) break;
       c.active = true;
+      find(later_);
       advance(tick);
       break;
   }

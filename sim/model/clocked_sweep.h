@@ -34,13 +34,14 @@ class ClockedSweep {
     bool active = false;
     u32 due = 0;  // tick
   };
-  enum class State : u8 { Idle, Read, Ask, Wait };
+  enum class State : u8 { Idle, Read, Load, Ask, Note, Wait };
   bool reached(u64 now) const;
   void advance(u32 tick);
   void find(u32 due);
 
   std::vector<Controller> timers_;
   State state_ = State::Idle;
+  u32 later_ = 0;  // tick at which the controller at `index_` is due next
   u32 index_ = 0, next_ = 0, passTick_ = 0, wait_ = 0;
   std::optional<u32> soonest_;
   bool asked_ = false, armed_ = false;

@@ -343,11 +343,11 @@ def test_alphas_are_those_of_the_codes():
 
 
 def test_updates_of_pie_fit_into_the_time():
-    """288 ns each, at most half of the time: 113 queues with the shortest tupdate."""
-    queues = [{"name": str(i), "aqm": "pie", "tupdate": "65536ns"} for i in range(114)]
+    """292 ns each, at most half of the time: 112 queues with the shortest tupdate."""
+    queues = [{"name": str(i), "aqm": "pie", "tupdate": "65536ns"} for i in range(113)]
     port = {"port": {"rate": "10Gbit"}}
     config.parse(port | {"queue": queues[1:]}, 1024, 0)
-    with pytest.raises(UserError, match=r"tupdate is too short for so many queues: .* 65.536us, 113 queues fit"):
+    with pytest.raises(UserError, match=r"tupdate is too short for so many queues: .* 65.536us, 112 queues fit"):
         config.parse(port | {"queue": queues}, 1024, 0)
 
 

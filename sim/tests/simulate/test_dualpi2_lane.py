@@ -113,7 +113,7 @@ aqm  = "dualpi2"
 """
 TAKEN_NS = 12  # from the choice of a packet to its departure
 LISTED_NS = 116  # from a packet's time to where its bytes count
-APPLIES_NS = 48  # from a tick to the packets that see its update
+APPLIES_NS = 52  # from a tick to the packets that see its update
 
 
 class DualPi2:

@@ -10,7 +10,7 @@ from vermilion.values.units import Amount
 
 from .tables import QueueFields
 
-UPDATE_NS, MOST_SPENT = 288, 0.5  # of a queue's probability (UpdateSweep.scala); share of the time
+UPDATE_NS, MOST_SPENT = 292, 0.5  # of a queue's probability (UpdateSweep.scala); share of the time
 AQMS = next(field.words for field in FIELDS if field.name == "aqm")[1:]  # that a build has or has not
 QUANTUM = next(int(field.default) for field in FIELDS if field.name == "quantum")  # of a queue that gives none
 QUANTUM_MOST = 65535

@@ -46,6 +46,8 @@ DESIGNS = {
     "pie-1024": ("PieUnit", "PIE, 1,024 queues", False),
     "dualpi2": ("DualPi2Unit", "DualPI2, 8 pairs of queues", False),
     "dualpi2-512": ("DualPi2Unit", "DualPI2, 512 pairs of queues", False),
+    "pie-queues": ("PieQueues", "PIE, 16 queues, with settings and updates", False),
+    "dualpi2-queues": ("DualPi2Queues", "DualPI2, 8 pairs, with settings, draws and updates", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),

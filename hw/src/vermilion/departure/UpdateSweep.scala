@@ -19,15 +19,15 @@ class DueUpdate(indexBits: Int) extends Bundle {
 
 /** Asks for the update of every controller once per its own T_update. A controller is a queue's PIE or a pair's DualPI2.
   *
-  * A tick is 2^16 ns. A pass over all controllers begins with the tick in which one is due, and after a configuration. A controller takes 2 cycles of it. One that
-  * is updated takes 2 more than the cycles of its update. If a pass takes longer than until the next controller is due, another one follows at once.
+  * A tick is 2^16 ns. A pass over all controllers begins with the tick in which one is due, and after a configuration. A controller takes 3 or 4 cycles of it. One that
+  * is updated takes 3 more than the cycles of its update. If a pass takes longer than until the next controller is due, another one follows at once.
   *
   * A controller is due T_update after it was due before. If that time is past, or more than T_update ahead, because the clock was set, it is due now, and then
   * T_update from now.
   *
   * A controller that is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later.
   *
-  * `index` is the controller whose `settings` are wanted one cycle later. They, and what else is known of it, are valid with `update`. `wake` is when the next
+  * `index` is the controller whose `settings` are wanted one cycle later. It does not change until its update is asked for. `wake` is when the next
   * pass begins. `busy` is low until then, unless something is configured.
   *
   * @param controllers their number, 1 and more
@@ -48,7 +48,7 @@ class UpdateSweep(controllers: Int) extends Module {
     val busy = Output(Bool())
     val ready = Output(Bool())
   })
-  private object State extends ChiselEnum { val Idle, Read, Ask, Wait = Value }
+  private object State extends ChiselEnum { val Idle, Read, Load, Ask, Note, Wait = Value }
   private val active = new ForwardingRam(controllers, Bool()).suggestName("active")
   private val dueTicks = new ForwardingRam(controllers, UInt(TickBits.W)).suggestName("dueTicks")
   private val sweep = new SweepInit(controllers)
@@ -67,9 +67,11 @@ class UpdateSweep(controllers: Int) extends Module {
   /** The tick is ahead, by at most `most`. */
   private def isAhead(x: UInt, most: UInt): Bool = Arithmetic.wrap(x - tick - 1.U, TickBits) < most
 
-  private val settings = io.settings
-  private val isActive = active.read(index)
-  private val due = dueTicks.read(index)
+  // Of the controller at `index`, from the memories: comparisons begin a cycle later.
+  private val loads = state === State.Load
+  private val settings = RegEnable(io.settings, loads)
+  private val isActive = RegEnable(active.read(index), loads)
+  private val due = RegEnable(dueTicks.read(index), loads)
   private val isDue = !isActive || !isAhead(due, settings.interval)
   private val following = Arithmetic.wrap(due + settings.interval, TickBits)
   private val nextDue = Mux(
@@ -83,9 +85,10 @@ class UpdateSweep(controllers: Int) extends Module {
 
   private val isNextReached = armed && !isAhead(next, horizon)
   private val finds = WireInit(false.B) // the controller of this pass is due later, at `laterDue`
-  private val laterDue = Mux(isDue, nextDue, due)
-  private val isSooner =
-    !found || Arithmetic.wrap(laterDue - passTick, TickBits) < Arithmetic.wrap(soonest - passTick, TickBits)
+  private val laterDue = RegEnable(Mux(isDue, nextDue, due), state === State.Ask)
+  private val untilLater = Arithmetic.wrap(laterDue - passTick, TickBits)
+  private val untilSoonest = Arithmetic.wrap(soonest - passTick, TickBits)
+  private val isSooner = !found || untilLater < untilSoonest
   when(finds) {
     found := true.B
     when(isSooner) { soonest := laterDue }
@@ -98,7 +101,7 @@ class UpdateSweep(controllers: Int) extends Module {
       state := State.Idle
       armed := found || finds
       next := Mux(finds && isSooner, laterDue, soonest)
-      horizon := Mux(finds && isSooner, laterDue, soonest) - passTick
+      horizon := Mux(finds && isSooner, untilLater, untilSoonest)
       when(isAhead(passTick, MostInterval.U)) { asked := true.B } // the clock was set back in this pass
     }
   }
@@ -112,22 +115,23 @@ class UpdateSweep(controllers: Int) extends Module {
         asked := false.B
       }
     }
-    is(State.Read) { state := State.Ask }
+    is(State.Read) { state := State.Load }
+    is(State.Load) { state := State.Ask }
     is(State.Ask) {
       when(!settings.on) {
         turnsOff := true.B
         advance()
-      }.elsewhen(!isDue) {
-        finds := true.B
-        advance()
-      }.elsewhen(io.update.ready) {
-        finds := true.B
-        state := State.Wait
-      }
+      }.elsewhen(!isDue) { state := State.Note }
+        .elsewhen(io.update.ready) { state := State.Wait }
+    }
+    is(State.Note) {
+      finds := true.B
+      advance()
     }
     is(State.Wait) {
       when(io.update.ready) {
         turnsOn := true.B
+        finds := true.B
         advance()
       }
     }

@@ -7,7 +7,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
-import vermilion.departure.{CodelUnit, DualPi2Unit, PieUnit}
+import vermilion.departure.{CodelUnit, DualPi2Queues, DualPi2Unit, PieQueues, PieUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarkerPorts
@@ -41,6 +41,8 @@ object EmitArea extends Emitter {
     "pie-1024" -> (() => new PieUnit(p.copy(queues = 1024))),
     "dualpi2" -> (() => new DualPi2Unit(p.queues / 2)),
     "dualpi2-512" -> (() => new DualPi2Unit(512)),
+    "pie-queues" -> (() => new PieQueues(p.copy(pie = true))),
+    "dualpi2-queues" -> (() => new DualPi2Queues(p.copy(codel = true, dualpi2 = true))),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),
