@@ -251,14 +251,11 @@ def write(page: Path, of: Bufferbloat, made: dict[str, Any], measured: runs.Figu
 def record(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> dict[str, Any]:
     """Each figure's mean and 95 % interval over the seeds, and each seed's figure, unrounded: the page can be made again from them. Then the differences."""
 
-    def short(x: float) -> float | None:
-        return float(f"{x:.7g}") if abs(x) < float("inf") else None
-
     def told(numbers: list[float]) -> dict[str, Any]:
         got = intervals.of_mean(numbers)
         return {
-            "mean": short(got.mean),
-            "interval": [short(got.low), short(got.high)],
+            "mean": pages.short(got.mean),
+            "interval": [pages.short(got.low), pages.short(got.high)],
             "seeds": numbers,
         }
 
@@ -266,16 +263,10 @@ def record(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> dic
     for full, numbers in measured.items():
         run, what = full.rsplit(".", 1)
         figures.setdefault(run, {})[what] = told(numbers)
-    rows = [{k: short(v) if isinstance(v, float) else v for k, v in row.items()} for row in compared(of, measured)]
-    return made | {"runs": figures, "differences": rows}
-
-
-def markdown(left: list[str], right: list[str], rows: list[list[str]]) -> list[str]:
-    return [
-        "| " + " | ".join(left + right) + " |",
-        "| " + " | ".join(["---"] * len(left) + ["---:"] * len(right)) + " |",
-        *("| " + " | ".join(row) + " |" for row in rows),
+    rows = [
+        {k: pages.short(v) if isinstance(v, float) else v for k, v in row.items()} for row in compared(of, measured)
     ]
+    return made | {"runs": figures, "differences": rows}
 
 
 def page(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
@@ -294,17 +285,17 @@ def page(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
         "",
         f"Mean sojourn time in ms, with its 95 % interval over {len(made['seeds'])} seeds. Targets: PIE {of.pie.target_ms:g} ms, CoDel {of.codel.target_ms:g} ms. {CASES}",
         "",
-        *markdown(["case"], STANDING, standing(of, measured)),
+        *pages.markdown(["case"], STANDING, standing(of, measured)),
         "",
         "## Ours beside ns-3's",
         "",
         "Cases in which the 95 % interval of the difference contains 0. Of 20 comparisons without a difference, one does not.",
         "",
-        *markdown(["queue"], list(COMPARED), counted(of, differences)),
+        *pages.markdown(["queue"], list(COMPARED), counted(of, differences)),
         "",
         "The others, ours less ns-3's:",
         "",
-        *markdown(["case", "queue", "figure"], ["difference"], apart_rows(differences)),
+        *pages.markdown(["case", "queue", "figure"], ["difference"], apart_rows(differences)),
         "",
         "Why they differ:",
         "",
@@ -316,7 +307,7 @@ def page(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
         if what == "fairness":
             continue  # in the report and in the JSON
         heads, rows = matrix(of, measured, what)
-        lines += ["", f"{title}:", "", *markdown(["case"], heads, rows)]
+        lines += ["", f"{title}:", "", *pages.markdown(["case"], heads, rows)]
     lines += ["", "## How it was run", "", *(f"* {note}" for note in notes(of))]
     return "\n".join(lines) + "\n"
 

@@ -35,7 +35,7 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   * Each queue has a [[CodelUnit]] state. The sojourn time of a packet is the time from its decision on arrival to its choice, in units of 1,024 ns.
   * Its backlog are the bytes that are queued behind it then ([[QueueBacklog]]).
   *
-  * In builds with `dualpi2` the pairs of queues with DualPI2 have [[DualPi2Queues]] beside it. A queue has one of the two.
+  * In builds with `dualpi2` the pairs of queues with DualPI2 have [[DualPi2Queues]] beside it. A queue with DualPI2 has no CoDel, but may have a `ce_threshold`. A drop goes before a mark.
   *
   * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
   * A queue whose CoDel is turned on begins with a new state. Other changes keep the state.
@@ -144,7 +144,10 @@ object DepartureVerdicts {
 
   /** Cycles from `taken` to `judged`. */
   val Latency: Int = CodelUnit.Latency
-  require(DualPi2Unit.Latency == Latency)
+  require(
+    DualPi2Unit.Latency == Latency,
+    s"the latency of DualPi2Unit is ${DualPi2Unit.Latency}; legal is $Latency, that of CodelUnit"
+  )
 
   /** Cycles from a verdict to the first choice that finds its queue settled. */
   val Settles: Int = CodelUnit.Settles - Latency - 1
