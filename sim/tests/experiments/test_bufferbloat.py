@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from vermilion.commands import cli
-from vermilion.experiments import bufferbloat, bufferbloat_pages, network, runs, settings
+from vermilion.experiments import bufferbloat, bufferbloat_pages, network, pages, runs, settings
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
@@ -396,4 +396,7 @@ def test_the_published_page_is_that_of_the_settings():
     ]
     measured = {f"{run}.{what}": told["seeds"] for run, each in kept["runs"].items() for what, told in each.items()}
     assert bufferbloat_pages.page(OF, kept, measured) == page
+    made = {name: what for name, what in kept.items() if name not in ("runs", "differences")}
+    record = (bufferbloat_pages.PUBLISHED / "bufferbloat.json").read_text()
+    assert bufferbloat_pages.record(OF, made, pages.as_recorded(measured)) == record
     assert OF.shows and OF.differences

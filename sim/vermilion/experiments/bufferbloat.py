@@ -25,7 +25,8 @@ from vermilion.console.screen import Note
 from vermilion.toolchain import build
 from vermilion.values.fields import Rate, Strict, UserError, read_toml
 
-from . import network, rows, runs, settings
+from . import discs, network, rows, runs, settings
+from .discs import ETHERNET, MTU, counts, sojourn
 from .rows import Above0, Count
 from .settings import Tcp
 
@@ -47,8 +48,6 @@ FIGURES = (
     "sparse_median",
     "sparse_p99",
 )
-MTU = 1500  # bytes of IPv4 in a full packet
-ETHERNET = 14  # bytes: addresses and type
 PPP, IP_UDP = 2, 28  # bytes: of ns-3's links; of the sparse flow's headers
 CELL, CELLS = 64, 16384  # bytes; of the lane's buffer, in the model and in the RTL's preset
 Name = tuple[str, float, int, str, str, str]  # rate, round trip, flows, ECN, whose, queue
@@ -101,19 +100,6 @@ class Red(Strict):
         return self
 
 
-class Pie(Strict):
-    target_ms: Annotated[float, Field(ge=0.002, le=4000)]
-    tupdate_ms: Annotated[float, Field(ge=0.07, le=1000)]
-    alpha: Annotated[float, Field(ge=0, le=3)]
-    beta: Annotated[float, Field(ge=0, le=3)]
-    burst_ms: Annotated[float, Field(ge=0.002, le=4000)]
-
-
-class Codel(Strict):
-    target_ms: Annotated[float, Field(ge=0.002, le=60000)]
-    interval_ms: Annotated[float, Field(ge=0.002, le=60000)]
-
-
 class Bufferbloat(Strict):
     title: str
     shows: list[str]  # of the published figures
@@ -125,8 +111,8 @@ class Bufferbloat(Strict):
     tcp: BloatTcp
     sparse: Sparse
     red: Red
-    pie: Pie
-    codel: Codel
+    pie: discs.Pie
+    codel: discs.Codel
 
     @model_validator(mode="after")
     def fields_fit_each_other(self) -> Self:
@@ -183,10 +169,6 @@ def thresholds(of: Bufferbloat, rate: int) -> tuple[int, int]:
     )
 
 
-def ns(ms: float) -> str:
-    return f"{round(ms * network.MS)}ns"
-
-
 def ours(of: Bufferbloat, rate: int, queue: str, ecn: str) -> dict[str, Any]:
     """The lane's tables."""
     made: dict[str, Any] = {"name": queue, "default": True, "limit_packets": f"{of.network.limit_packets}p"}
@@ -198,68 +180,19 @@ def ours(of: Bufferbloat, rate: int, queue: str, ecn: str) -> dict[str, Any]:
             "spacing": "wait",
         }
         made["green"] = {"curve": "gentle", "min": f"{least}p", "max": f"{most}p", "p": of.red.p}
-    elif queue == "pie":
-        made |= {"aqm": "pie", "target": ns(of.pie.target_ms), "tupdate": ns(of.pie.tupdate_ms)}
-        made |= {"pie_alpha": of.pie.alpha, "pie_beta": of.pie.beta, "burst_allowance": ns(of.pie.burst_ms)}
-    elif queue == "codel":
-        made |= {
-            "aqm": "codel",
-            "target": ns(of.codel.target_ms),
-            "interval": ns(of.codel.interval_ms),
-        }
+    elif queue in ("pie", "codel"):
+        made |= discs.fields(of.pie if queue == "pie" else of.codel)
     if queue != "tail":
         made["ecn"] = ecn == "mark"
     return {"port": {"rate": rate}, "queue": [made]}
 
 
 def theirs(of: Bufferbloat, rate: int, queue: str, ecn: str) -> dict[str, Any]:
-    """ns-3's disc with the same settings, as scenario.h has it."""
-    codel: dict[str, object] = {"Target": f"{of.codel.target_ms}ms", "Interval": f"{of.codel.interval_ms}ms"}
+    """ns-3's disc with the same settings; RED is gentle."""
     least, most = thresholds(of, rate)
-    kinds: dict[str, tuple[str, dict[str, object]]] = {
-        "tail": ("Fifo", {}),
-        "red": (
-            "Red",
-            {
-                "MinTh": least,
-                "MaxTh": most,
-                "LInterm": 1 / of.red.p,
-                "QW": of.red.weight,
-                "Gentle": "true",
-                "Wait": "true",
-            }
-            | {"MeanPktSize": MTU + ETHERNET, "LinkBandwidth": f"{rate}bps"},
-        ),
-        "pie": (
-            "Pie",
-            {
-                "QueueDelayReference": f"{of.pie.target_ms}ms",
-                "Tupdate": f"{of.pie.tupdate_ms}ms",
-                "A": of.pie.alpha,
-                "B": of.pie.beta,
-            }
-            | {
-                "MaxBurstAllowance": f"{of.pie.burst_ms}ms",
-                "MeanPktSize": MTU,
-                "UseDerandomization": str(ecn == "drop").lower(),
-            },
-        ),
-        # Nothing is dropped while at most one packet is queued behind, as in Linux and here; ns-3 compares with "less".
-        "codel": ("CoDel", codel | {"MinBytes": MTU + 1}),
-        "fq-codel": ("FqCoDel", codel),
-    }
-    kind, more = kinds[queue]
-    more = (
-        more
-        | {"MaxSize": f"{of.network.limit_packets}p"}
-        | ({"UseEcn": str(ecn == "mark").lower()} if queue != "tail" else {})
-    )
-    return {
-        "kind": f"ns3::{kind}QueueDisc",
-        "rate": rate,
-        "quantum": MTU,
-        "attributes": {k: str(v) for k, v in more.items()},
-    }
+    red = discs.Red(least, most, of.red.p, of.red.weight, MTU + ETHERNET)
+    kind = "gentle" if queue == "red" else queue
+    return discs.disc(kind, rate, of.network.limit_packets, ecn == "mark", red, of.pie, of.codel)
 
 
 def scenario(of: Bufferbloat, each: Name, seed: int, shorter: int) -> dict[str, Any]:
@@ -305,36 +238,21 @@ def base_ms(of: Bufferbloat, rtt: float) -> float:
     return rtt / 2 + 2 * 8e3 * (of.sparse.payload_bytes + IP_UDP + PPP) / of.network.link
 
 
-def counts(result: runs.Result) -> tuple[int, int, int]:
-    """Packets that arrived at the bottleneck's queue, that it dropped, and that it marked."""
-    if "discs" in result:
-        disc = result["discs"]["bottleneck"]
-        return disc["arrived"], disc["dropped"], disc["marked"]
-    lane = result["lanes"]["bottleneck"]
-    arrived = sum(network.arrived(lane, colour) for colour in network.COLOURS)
-    lost = sum(network.lost(lane, colour) for colour in network.COLOURS)
-    return (
-        arrived,
-        lost,
-        sum(per[colour]["ce"] for per in lane.get("sources", {}).values() for colour in network.COLOURS),
-    )
-
-
 def of_run(of: Bufferbloat, name_: str, result: runs.Result, shorter: int) -> dict[str, float]:
     rate, rtt, *_ = name_.split(".")
     at = of.rate[rate]
     seconds = (at.seconds - at.warm_up_s) / shorter
-    sojourn = (result.get("discs") or result["lanes"])["bottleneck"]["sojourn"]
+    waited = sojourn(result)
     flows = [flow["counted_bytes"] for flow in result["bulk"].values()]
     arrived, dropped, marked = counts(result)
     made = {
         "goodput": 8e-6 * sum(flows) / seconds,
-        "utilisation": 800 * sojourn["bytes"] / seconds / at.bottleneck,
-        "fairness": sum(flows) ** 2 / (len(flows) * sum(x * x for x in flows)) if any(flows) else 0.0,
+        "utilisation": 800 * waited["bytes"] / seconds / at.bottleneck,
+        "fairness": discs.fairness(flows),
         "drops": 100 * dropped / max(1, arrived),
         "marks": 100 * marked / max(1, arrived),
     }
-    made |= {what: sojourn.get(f"{what}_ns", 0) / network.MS for what in ("median", "p95", "p99", "mean")}
+    made |= {what: waited.get(f"{what}_ns", 0) / network.MS for what in ("median", "p95", "p99", "mean")}
     sparse = result["udp"]["sparse"]["latency"]
     base = base_ms(of, float(rtt))
     return made | {

@@ -1,7 +1,5 @@
 """`vermilion experiment bufferbloat`: runs what is missing, then the table, the report and docs/results/bufferbloat.{md,json}."""
 
-import json
-from html import escape
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -14,11 +12,11 @@ from vermilion.values.fields import UserError
 
 from . import bufferbloat, drawing, intervals, pages, progress, rtl, runs
 from .bufferbloat import BOTH, QUEUES, WHOSE, Bufferbloat
+from .pages import PUBLISHED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PUBLISHED = build.ROOT / "docs" / "results"
 Case = tuple[str, float, int, str]
 SHOWN = {  # figure: its tables' title, digits after the point
     "median": ("Sojourn time, median, ms", 1),
@@ -239,34 +237,16 @@ def write(page: Path, of: Bufferbloat, made: dict[str, Any], measured: runs.Figu
         heads, lines = matrix(of, measured, what)
         out.text(title)
         out.body.append(tables.table(["case"], heads, lines))
-    out.section("how", "How it was run")
-    for note in notes(of):
-        out.text(note)
-    out.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
-    text = json.dumps(of.model_dump(mode="json"), indent=1, default=str)
-    out.details("All settings, as JSON", f"<pre>{escape(text)}</pre>")
+    pages.closing(out, made, of, notes(of))
     page.write_text(out.html(of.title), encoding="utf-8")
 
 
-def record(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> dict[str, Any]:
-    """Each figure's mean and 95 % interval over the seeds, and each seed's figure, unrounded: the page can be made again from them. Then the differences."""
-
-    def told(numbers: list[float]) -> dict[str, Any]:
-        got = intervals.of_mean(numbers)
-        return {
-            "mean": pages.short(got.mean),
-            "interval": [pages.short(got.low), pages.short(got.high)],
-            "seeds": numbers,
-        }
-
-    figures: dict[str, dict[str, Any]] = {}
-    for full, numbers in measured.items():
-        run, what = full.rsplit(".", 1)
-        figures.setdefault(run, {})[what] = told(numbers)
-    rows = [
-        {k: pages.short(v) if isinstance(v, float) else v for k, v in row.items()} for row in compared(of, measured)
-    ]
-    return made | {"runs": figures, "differences": rows}
+def record(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
+    parts: dict[str, Any] = {
+        "runs": pages.told(measured),
+        "differences": [pages.rounded(row) for row in compared(of, measured)],
+    }
+    return pages.recorded(made, parts)
 
 
 def page(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
@@ -313,12 +293,9 @@ def page(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
 
 
 def publish(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> None:
+    measured = pages.as_recorded(measured)
     (PUBLISHED / "bufferbloat.md").write_text(page(of, made, measured))
-    kept = record(of, made, measured)
-    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(figures)}" for name, figures in kept["runs"].items())
-    rows = ",\n".join(json.dumps(row) for row in kept["differences"])
-    head = json.dumps({name: what for name, what in kept.items() if name not in ("runs", "differences")})[:-1]
-    (PUBLISHED / "bufferbloat.json").write_text(f'{head}, "runs": {{\n{each}\n}}, "differences": [\n{rows}\n]}}\n')
+    (PUBLISHED / "bufferbloat.json").write_text(record(of, made, measured))
 
 
 def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path) -> None:
@@ -364,7 +341,7 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
         if beside.differing:
             raise build.BuildError(f"bufferbloat: {beside.sentence()}")
         return
-    (folder / f"{kind}table.json").write_text(json.dumps(record(of, made, measured), indent=1) + "\n")
+    (folder / f"{kind}table.json").write_text(record(of, made, measured))
     write(folder / f"{kind}report.html", of, made, measured)
     out.print(f"report: {folder / f'{kind}report.html'}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
     if to_publish:

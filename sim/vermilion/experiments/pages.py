@@ -3,10 +3,13 @@
 import json
 import math
 import re
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from vermilion.console import screen
+from vermilion.console import tables as console
 from vermilion.report import Page, plots, tables
 from vermilion.toolchain import build
 
@@ -14,6 +17,7 @@ from . import drawing, intervals, settings, verdicts
 from .rows import Experiment
 
 PUBLISHED = build.ROOT / "docs" / "results"
+Table = tuple[str, list[str], list[str], list[list[str]]]  # title, columns of text, columns of numbers, rows
 HEAD = """# The papers' experiments
 
 `./vermilion experiment NAME --publish` makes this page. [experiments.md](../experiments.md) explains the classes of rows and how to change an experiment.
@@ -60,9 +64,64 @@ def markdown(left: list[str], right: list[str], rows: list[list[str]]) -> list[s
     ]
 
 
+def titled(made: Table) -> list[str]:
+    """A table's lines with its title."""
+    title, left, right, rows = made
+    return ["", f"{title}:", "", *markdown(left, right, rows)]
+
+
+def on_screen(every: Iterable[Table]) -> None:
+    out = screen.console()
+    for title, left, right, rows in every:
+        shown = console.table(title, left or right[:1], right if left else right[1:])
+        for row in rows:
+            shown.add_row(*row)
+        out.print(shown)
+
+
+def on_page(page: Page, every: Iterable[Table]) -> None:
+    """The report's."""
+    for title, left, right, rows in every:
+        page.text(f"{title}.")
+        page.body.append(tables.table(left, right, rows))
+
+
+def closing(page: Page, made: dict[str, Any], of: Any, notes: list[str]) -> None:
+    """The report's last section: notes, software, and settings."""
+    page.section("how", "How it was run")
+    for note in notes:
+        page.text(note)
+    page.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
+    text = json.dumps(of.model_dump(mode="json"), indent=1, default=str)
+    page.details("All settings, as JSON", f"<pre>{escape(text)}</pre>")
+
+
+def recorded(made: dict[str, Any], parts: dict[str, Any]) -> str:
+    """A published record, one line for each entry of its parts, which are objects or lists."""
+    out = json.dumps(made)[:-1]
+    for name, part in parts.items():
+        if isinstance(part, dict):
+            each, ends = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in part.items()], "{}"
+        else:
+            each, ends = [json.dumps(value) for value in part], "[]"
+        out += f', "{name}": {ends[0]}\n' + ",\n".join(each) + f"\n{ends[1]}"
+    return out + "}\n"
+
+
 def short(x: float) -> float | None:
     """A number as a record has it: 7 digits; None if it is not finite."""
     return float(f"{x:.7g}") if math.isfinite(x) else None
+
+
+def rounded(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a record, its numbers by `short`."""
+    made = {key: short(value) if isinstance(value, float) else value for key, value in row.items()}
+    return {key: rounded(value) if isinstance(value, dict) else value for key, value in made.items()}
+
+
+def as_recorded(figures: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Figures with the digits that a record keeps, so that a page can be made again from its record."""
+    return {name: [math.nan if short(x) is None else float(f"{x:.7g}") for x in each] for name, each in figures.items()}
 
 
 def told(figures: dict[str, list[float]]) -> dict[str, dict[str, Any]]:
