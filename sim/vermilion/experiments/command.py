@@ -35,7 +35,7 @@ def listed(home: Path) -> None:
         made.add_row(name, of.title, ", ".join(papers.module(of).ENGINES), str(len(of.seeds)), str(count), str(kept))
     out = screen.console()
     out.print(made)
-    out.print("not part of all: schemes, every queue with every marker, with ECN and without, on the same traffic")
+    out.print("not part of all: schemes, every queue with every marker, with ECN and without, and ns-3's queues")
     out.print("                 ageing, P2 and P3 with three rules for the average of an idle queue")
     out.print("                 bufferbloat, standing delay of PIE, CoDel, RED and tail drop, ours and ns-3's")
     out.print("                 l4s, DCTCP in L beside a classic flow in C of a DualPI2 pair")

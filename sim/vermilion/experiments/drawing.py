@@ -8,7 +8,10 @@ if TYPE_CHECKING:
 
 Draw = Callable[["Figure"], None]  # draws on an empty figure
 Picture = tuple[str, str, float, Draw]  # name, caption, height, drawing
-INKS = ("#5b8fc0", "#d2603a", "#2e9e43", "#c99300", "#8a5bb0", "#4aa5a0", "#b0507a", "#8d6e3f")
+INKS = (
+    *("#5b8fc0", "#d2603a", "#2e9e43", "#c99300", "#8a5bb0"),
+    *("#4aa5a0", "#b0507a", "#8d6e3f", "#333333", "#9bbf3b"),
+)
 
 
 def inks(names: Iterable[str], fixed: dict[str, str]) -> dict[str, str]:

@@ -108,6 +108,21 @@ def recorded(made: dict[str, Any], parts: dict[str, Any]) -> str:
     return out + "}\n"
 
 
+def digits(x: float) -> int:
+    """After the point, so that a number from 1 on has three digits; 3 at most."""
+    return max(0, min(3, 2 - math.floor(math.log10(abs(x))))) if x and math.isfinite(x) else 0
+
+
+def three(x: float) -> str:
+    return f"{x:.{digits(x)}f}"
+
+
+def ranged(made: intervals.Interval) -> str:
+    """A mean with its interval, all with the mean's digits."""
+    n = digits(made.mean)
+    return f"{made.mean:.{n}f} ({made.low:.{n}f} to {made.high:.{n}f})"
+
+
 def short(x: float) -> float | None:
     """A number as a record has it: 7 digits; None if it is not finite."""
     return float(f"{x:.7g}") if math.isfinite(x) else None

@@ -1,208 +1,260 @@
-"""`vermilion experiment schemes`: runs what is missing, then the table, the report and docs/results/schemes.{md,json}."""
+"""`vermilion experiment schemes`: runs what is missing, then the tables, the report and docs/results/schemes.{md,json}."""
 
-import json
-from html import escape
+import re
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import Any
 
 from vermilion.console import screen
-from vermilion.console.tables import table
-from vermilion.report import Page, tables
-from vermilion.toolchain import build
+from vermilion.report import Page
+from vermilion.values.units import rate
 
-from . import drawing, intervals, pages, progress, runs, schemes
+from . import intervals, pages, progress, runs, schemes
+from .pages import PUBLISHED, Table
+from .schemes import ALONE, NS3
+from .schemes_pictures import pictures
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-PUBLISHED = build.ROOT / "docs" / "results"
-LEFT = ["queue", "ECN", "marker"]
-HEADS = {
-    "goodput": "goodput, Mb/s",
-    "delay": "delay, ms",
-    "loss": "loss, %",
-    "green_loss": "green",
-    "yellow_loss": "yellow",
-    "red_loss": "red",
-    "ce": "CE, %",
-    "fairness": "fairness",
-    "short_s": "short flow, s",
+HEADS = {  # of the table without a marker: figure, head
+    "goodput": "goodput",
+    "delay": "delay",
+    "p99": "p99",
+    "loss": "loss",
+    "ce": "CE",
+    "fairness": "fair",
+    "short_s": "short",
 }
-DRAWN = {  # figure: (title, whether more is better)
-    "delay": ("Delay at cr, ms", False),
-    "goodput": ("Goodput of all flows, Mb/s", True),
-    "short_s": ("Time of a short flow, s", False),
-    "fairness": ("Fairness of the long flows (Jain)", True),
+TITLES = {  # of the tables with markers
+    "goodput": "Goodput of all flows, Mb/s",
+    "delay": "Mean delay at cr, ms",
+    "p99": "99th percentile of the delay at cr, ms",
+    "loss": "Loss at cr, %",
+    "green_loss": "Loss of green packets, %",
+    "yellow_loss": "Loss of yellow packets, %",
+    "red_loss": "Loss of red packets, %",
+    "ce": "Packets marked CE, %",
+    "fairness": "Fairness of the long flows",
+    "short_s": "Time of a short flow, s",
 }
-SHAPES = "osD^v*"
+COMPARED = {  # of ours beside ns-3's: title, unit
+    "goodput": ("Goodput", "Mb/s"),
+    "delay": ("Mean delay", "ms"),
+    "loss": ("Loss", "%"),
+    "ce": ("Packets marked CE", "%"),
+    "fairness": ("Fairness", ""),
+    "short_s": ("Time of a short flow", "s"),
+}
+ECN_PAIRS = (("goodput", "delay"), ("loss", "fairness"), ("short_s", "p99"))  # two columns a table
 
 
-def shown(of: schemes.Schemes, measured: runs.Figures, each: tuple[str, str, str], what: str) -> str:
+def line(queue: str, ecn: str) -> str:
+    """As the pages call a queue."""
+    whose = ", ns-3" if queue.startswith(NS3) else ""
+    return queue.removeprefix(NS3) + whose + (", ECN" if ecn == "mark" else "")
+
+
+def shown(measured: runs.Figures, each: schemes.Name, what: str) -> str:
     """A figure's mean; of colours that did not come there is no loss."""
     name = ".".join(each)
-    colour = what.removesuffix("_loss")
-    if what != colour and not any(measured[f"{name}.{colour}"]):
+    if what in schemes.OF_COLOURS and not any(measured[f"{name}.{what.removesuffix('_loss')}"]):
         return "-"
-    return f"{fmean(measured[f'{name}.{what}']):.3g}"
+    return pages.three(fmean(measured[f"{name}.{what}"]))
 
 
-def rows(of: schemes.Schemes, measured: runs.Figures) -> list[list[str]]:
-    words = {"drop": "off", "mark": "on"}
+def alone(of: schemes.Schemes, measured: runs.Figures) -> Table:
+    """Without a marker: ours, each with ns-3's below it."""
+    every = {each[:2]: each for each in schemes.names(of) if each[2] == ALONE}
+    order = [
+        (whose + queue, ecn)
+        for queue in dict.fromkeys([*of.queue, *of.ns3])
+        for ecn in schemes.ECN
+        for whose in ("", NS3)
+    ]
+    rows = [[line(*key), *(shown(measured, every[key], what) for what in HEADS)] for key in order if key in every]
+    return "Without a marker: Mb/s, ms, ms, %, %, Jain's index, s", ["queue"], list(HEADS.values()), rows
+
+
+def by_marker(of: schemes.Schemes, measured: runs.Figures) -> list[Table]:
+    """A table for each figure: our queues and ECN down, markers across."""
+    rows = [(queue, ecn) for queue in of.queue for ecn in schemes.ECN]
     return [
-        [each[0], words[each[1]], each[2], *(shown(of, measured, each, what) for what in HEADS)]
-        for each in schemes.names(of)
+        (
+            title,
+            ["queue"],
+            list(of.marker),
+            [[line(*row), *(shown(measured, (*row, marker), what) for marker in of.marker)] for row in rows],
+        )
+        for what, title in TITLES.items()
     ]
 
 
-def field(of: schemes.Schemes, measured: runs.Figures, what: str, more_is_better: bool) -> drawing.Draw:
-    """Queues and ECN down, markers across; the darker the better."""
-
-    def draw(figure: "Figure") -> None:
-        axis = figure.subplots()
-        lines = [(queue, ecn) for queue in of.queue for ecn in schemes.ECN]
-        markers = list(of.marker)
-        values = [[fmean(measured[f"{queue}.{ecn}.{m}.{what}"]) for m in markers] for queue, ecn in lines]
-        shades = "Greens" if more_is_better else "Greens_r"
-        axis.pcolormesh(values, cmap=shades, alpha=0.75, edgecolors="white", linewidth=0.5)
-        low, high = min(map(min, values)), max(map(max, values))
-        for y, line in enumerate(values):
-            for x, value in enumerate(line):
-                depth = (value - low) / (high - low) if high > low else 0.0
-                dark = (depth if more_is_better else 1 - depth) > 0.6
-                ink = "#ffffff" if dark else "#222222"
-                axis.text(x + 0.5, y + 0.5, f"{value:.3g}", ha="center", va="center", color=ink, fontsize=7)
-        axis.set_xticks([x + 0.5 for x in range(len(markers))], markers)
-        axis.set_yticks([y + 0.5 for y in range(len(lines))], [q + (", ECN" if e == "mark" else "") for q, e in lines])
-        axis.invert_yaxis()
-        axis.grid(False)
-
-    return draw
+def compared(of: schemes.Schemes, measured: runs.Figures) -> list[dict[str, Any]]:
+    """Ours beside ns-3's: both means with their 95 % intervals, and the mean of the paired differences with its own."""
+    out = []
+    for what in COMPARED:
+        for queue in schemes.beside(of):
+            for ecn in schemes.ECN:
+                if (queue == "tail" and ecn == "mark") or (what == "ce" and ecn == "drop"):
+                    continue  # tail drop marks nothing; neither does a queue without ECN
+                pair = [measured[f"{whose}{queue}.{ecn}.{ALONE}.{what}"] for whose in ("", NS3)]
+                both = {whose: vars(intervals.of_mean(one)) for whose, one in zip(("ours", "ns3"), pair, strict=True)}
+                made: dict[str, Any] = {"difference": vars(intervals.difference(*pair))}
+                out.append({"queue": queue, "ecn": ecn, "figure": what} | both | made)
+    return out
 
 
-def frontier(of: schemes.Schemes, measured: runs.Figures) -> drawing.Draw:
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots(1, len(schemes.ECN), sharex=True, sharey=True)
-        for axis, ecn, title in zip(axes, schemes.ECN, ("without ECN", "with ECN"), strict=False):
-            for queue, ink in drawing.inks(of.queue, {}).items():
-                for marker, shape in zip(of.marker, SHAPES, strict=False):
-                    name = f"{queue}.{ecn}.{marker}"
-                    at = fmean(measured[f"{name}.delay"]), fmean(measured[f"{name}.goodput"])
-                    axis.plot(*at, shape, color=ink, markersize=5)
-                axis.plot([], [], "o", color=ink, label=queue)
-            axis.set(xlabel="delay at cr, ms", title=title)
-        for marker, shape in zip(of.marker, SHAPES, strict=False):
-            axes[1].plot([], [], shape, color="#777777", label=marker)
-        axes[0].set_ylabel("goodput, Mb/s")
-        axes[1].legend(fontsize=6, ncols=2)
+def apart(row: dict[str, Any]) -> bool:
+    """Whether the difference's interval does not contain 0, by more than both round times differently (1 us, 0.001 %)."""
+    low, high = row["difference"]["low"], row["difference"]["high"]
+    return bool(low > 1e-3 or high < -1e-3)
 
-    return draw
+
+def overlap(row: dict[str, Any]) -> bool:
+    """Whether the intervals of both means have a point in common."""
+    return bool(row["ours"]["low"] <= row["ns3"]["high"] and row["ns3"]["low"] <= row["ours"]["high"])
+
+
+def beside(rows: list[dict[str, Any]]) -> list[Table]:
+    made: list[Table] = []
+    for what, (title, unit) in COMPARED.items():
+        lines = [
+            [
+                line(row["queue"], row["ecn"]) + (" *" if apart(row) else ""),
+                *(pages.ranged(intervals.Interval(**row[whose])) for whose in ("ours", "ns3")),
+                f"{row['difference']['mean']:+.2g}",
+            ]
+            for row in rows
+            if row["figure"] == what
+        ]
+        made.append((f"{title}, {unit}" if unit else title, ["queue"], ["ours", "ns-3's", "difference"], lines))
+    return made
+
+
+def counted(rows: list[dict[str, Any]]) -> str:
+    overlapping, zero = sum(map(overlap, rows)), sum(not apart(row) for row in rows)
+    return f"The intervals of both means overlap in {overlapping} of {len(rows)} comparisons. The interval of the paired difference contains 0 in {zero}."
+
+
+def ecn_effects(of: schemes.Schemes, measured: runs.Figures) -> list[Table]:
+    """What ECN changes, marker none, seed by seed: the difference of each figure with its 95 % interval."""
+
+    def cell(queue: str, what: str) -> str:
+        pair = (measured[f"{queue}.{ecn}.{ALONE}.{what}"] for ecn in reversed(schemes.ECN))
+        made = intervals.difference(*pair)
+        return f"{made.mean:+.2g} ({made.low:+.2g} to {made.high:+.2g})"
+
+    queues = [*of.queue, *(NS3 + queue for queue in of.ns3)]
+    queues = [queue for queue in queues if queue.removeprefix(NS3) != "tail"]
+    return [
+        (
+            " and ".join((TITLES[pair[0]], TITLES[pair[1]])),
+            ["queue"],
+            [HEADS[what] for what in pair],
+            [[line(queue, "drop"), *(cell(queue, what) for what in pair)] for queue in queues],
+        )
+        for pair in ECN_PAIRS
+    ]
 
 
 def notes(of: schemes.Schemes) -> list[str]:
     net, tcp = of.network, of.tcp
+    delayed = f"an ACK for {tcp.delayed_ack} segments or after {tcp.delayed_ack_ms:g} ms"
     return [
-        f"Hosts h1 to h{len(net.rtt_ms)} send without end, with round trips of {', '.join(f'{x:g}' for x in net.rtt_ms)} ms; hosts {', '.join(map(str, net.far))} are two routers further away, which is what "
-        f"DDRED's distances are inferred from. {of.short.clients} clients ask another host for {of.short.response_bytes:,} B, again and again. All share the {net.bottleneck / 1e6:g} Mbit/s from cr to r, for {net.seconds:g} s.",
-        f"Hosts mark what is within {of.leaf['marker'][0]['rate']} each green, the rest red. er's marker: none leaves that; REDP believes it; WPM, APM and 3CPM mark anew, by flow.",
-        "tail, RED, gentle, ExRED and DDRED have one curve for all colours, WRED, RIO-C and RIO-DC the same three; the thresholds are ours, and were not tuned for any of them.",
-        "With ECN the queue marks where its curve would drop early, and ns-3's TCP has TcpSocketBase::UseEcn On at both ends: it negotiates ECN in the SYN, data segments are ECT(0), and an echo halves the window once a round trip. "
-        "SYNs, acknowledgements and retransmissions are not ECN-capable, so they are dropped as without it; over a curve's end everything is dropped. Tail drop marks nothing: its rows with ECN and without are alike. "
-        "CE counts arriving packets; DDRED marks queued ones in their stead, which are not in it.",
-        f"TCP is ns-3's NewReno without SACK and time stamps, {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, least RTO {tcp.min_rto_ms:g} ms, "
-        + (
-            "an ACK a segment."
-            if tcp.delayed_ack == 1
-            else f"an ACK for {tcp.delayed_ack} segments or {tcp.delayed_ack_ms:g} ms."
-        ),
-        "Before the settings were fixed, seven schemes were tried with one seed and profiles of 0.3 Mbit/s, together more than the bottleneck; nothing else was changed behind that.",
-        "Loss of a colour is of the packets that came to cr in that colour; - where none came. Delay is from arrival at cr to the end of sending. Fairness is Jain's index of the long flows' goodput.",
+        f"Traffic: hosts h1 to h{len(net.rtt_ms)} send without end. Their round trips are {', '.join(f'{x:g}' for x in net.rtt_ms)} ms. {of.short.clients} clients ask another host for {of.short.response_bytes:,} B, again and again. All share the {net.bottleneck / 1e6:g} Mbit/s from cr to r for {net.seconds:g} s. Every queue has the same traffic and starting times with one seed.",
+        f"Distances: hosts {' and '.join(map(str, net.far))} are two routers further away. DDRED infers that from the TTL.",
+        f"Colours: each host marks its first {rate(of.leaf['marker'][0]['rate']) / 1e6:g} Mbit/s green and the rest red. The router er has the marker. `none` leaves the colours as they are, REDP starts from them. WPM, APM and 3CPM mark anew, by flow.",
+        f"Queues of ours: all have a limit of {of.lane['queue'][0]['limit_packets'].removesuffix('p')} packets. Tail drop, RED, gentle, ExRED and DDRED have one curve for all colours. WRED, RIO-C and RIO-DC have the same three. The thresholds are ours and were not tuned for any of them. PIE and CoDel ignore colours.",
+        f"PIE has RFC 8033's defaults, with a target of {of.pie.target_ms:g} ms. CoDel has a target of {of.codel.target_ms:g} ms and an interval of {of.codel.interval_ms:g} ms. A full packet takes 7 ms here, and RFC 8290 (section 5.2.2) asks for a target that is no shorter.",
+        "ns-3's discs have the settings of our queue of the same name; FqCoDel has those of CoDel. Two of ns-3's defaults are changed for that: PIE spreads its drops without ECN (UseDerandomization), and CoDel's MinBytes is 1501. The discs ignore colours, so they run without a marker.",
+        "ECN: the queue marks where it would drop early. ns-3's TCP has UseEcn On at both ends. It negotiates ECN in the SYN, data segments are ECT(0), and an echo halves the window once a round trip. SYNs, acknowledgements and retransmissions are not ECN-capable, so they are dropped as without ECN. Over a curve's end everything is dropped. Tail drop marks nothing.",
+        f"TCP is ns-3's NewReno without SACK and time stamps: {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, least RTO {tcp.min_rto_ms:g} ms, {'an ACK for each segment' if tcp.delayed_ack == 1 else delayed}.",
+        "Delay is from arrival at cr to the time at which the queue's scheduler chooses the packet. Loss is of the packets that came to cr, of a colour or of all. `-` means that none came in that colour. Fairness is Jain's index of the long flows' goodput.",
+        "Settings: seven schemes were tried with one seed and profiles of 0.3 Mbit/s, which together are more than the bottleneck. PIE, CoDel and ns-3's discs were tried with seed 1. The settings were fixed after that, before the first run of these schemes with the published seeds.",
     ]
+
+
+MARKED = "`*`: the interval of the paired difference, ours less ns-3's, does not contain 0."
+EFFECT = "Each cell is the mean of the paired differences, with ECN less without, and its 95 % interval (Student's t). An interval with 0 in it shows no effect."
 
 
 def write(page: Path, of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> None:
-    out = Page()
-    out.section("table", "All schemes")
-    out.text(
-        f"Means of seeds {pages.numbers(made['seeds'])}" + (f", --quick: {made['quick']}." if made["quick"] else ".")
-    )
-    out.body.append(tables.table(LEFT, list(HEADS.values()), rows(of, measured)))
+    """The report, one HTML file."""
+    out, rows = Page(), compared(of, measured)
+    out.section("alone", "Queues without a marker")
+    out.text(f"Seeds {pages.numbers(made['seeds'])}" + (f", --quick: {made['quick']}." if made["quick"] else "."))
+    for sentence in of.shows:
+        out.text(sentence)
+    pages.on_page(out, [alone(of, measured)])
     out.section("figures", "Figures")
-    out.figure(
-        "frontier", "Goodput against delay: colour for the queue, shape for the marker", 3.6, frontier(of, measured)
-    )
-    for what, (title, more) in DRAWN.items():
-        out.figure(what.replace("_", "-"), f"{title}; the darker the better", 4.2, field(of, measured, what, more))
-    out.section("how", "How it was run")
-    for note in notes(of):
-        out.text(note)
-    out.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
-    text = json.dumps(of.model_dump(mode="json"), indent=1, default=str)
-    out.details("All settings, as JSON", f"<pre>{escape(text)}</pre>")
+    for name, caption, height, draw in pictures(of, measured):
+        out.figure(name, caption, height, draw)
+    out.section("beside", "Ours beside ns-3's")
+    out.text(f"{counted(rows)} {MARKED.replace('`', '')}")
+    pages.on_page(out, beside(rows))
+    for sentence in of.differences:
+        out.text(re.sub(r"\*\*|\[|\]\([^)]*\)", "", sentence))
+    out.section("ecn", "What ECN changes")
+    out.text(EFFECT)
+    pages.on_page(out, ecn_effects(of, measured))
+    out.section("markers", "With markers")
+    pages.on_page(out, by_marker(of, measured))
+    pages.closing(out, made, of, notes(of))
     page.write_text(out.html(of.title), encoding="utf-8")
 
 
-def record(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> dict[str, Any]:
-    """Of each figure the mean, the standard deviation, the 95 % interval of the mean, and each seed's."""
-
-    def short(x: float) -> float:
-        return float(f"{x:.7g}")
-
-    def told(numbers: list[float]) -> dict[str, Any]:
-        made = intervals.of_mean(numbers)
-        out: dict[str, Any] = {"mean": short(made.mean), "stdev": short(stdev(numbers)) if len(numbers) > 1 else 0.0}
-        if len(numbers) > 1:
-            out["interval"] = [short(made.low), short(made.high)]
-        return out | {"seeds": [short(x) for x in numbers]}
-
-    each = {
-        ".".join(name): {what: told(measured[f"{'.'.join(name)}.{what}"]) for what in schemes.FIGURES}
-        for name in schemes.names(of)
-    }
-    return made | {"schemes": each}
-
-
-ECN_HEADS = ("goodput", "delay", "loss", "fairness", "short_s")
-
-
-def ecn_effects(of: schemes.Schemes, measured: runs.Figures) -> list[list[str]]:
-    """What ECN changes, marker none, seed by seed: the difference of each figure with its 95 % interval."""
-
-    def cell(queue: str, what: str) -> str:
-        pair = (measured[f"{queue}.{ecn}.none.{what}"] for ecn in reversed(schemes.ECN))
-        made = intervals.difference(*pair)
-        return f"{made.mean:+.2g} ({made.low:+.2g} to {made.high:+.2g})"
-
-    return [[queue, *(cell(queue, what) for what in ECN_HEADS)] for queue in of.queue if "none" in of.marker]
-
-
-def publish(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> None:
-    heads = [*LEFT, *HEADS.values()]
+def page(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> str:
+    rows, ns3 = compared(of, measured), len(of.ns3) * len(schemes.ECN)
     lines = [
         f"# {of.title}",
         "",
-        f"Made by `./vermilion experiment schemes --publish`: {len(schemes.names(of))} schemes on the same traffic, means of seeds {pages.numbers(made['seeds'])}, engine model. [schemes.json](schemes.json) has each seed's figures and the 95 % interval of each mean. Settings, which were there",
-        "before the first run: [sim/experiments/compare/schemes.toml](../../sim/experiments/compare/schemes.toml). Pictures: the report that the command writes.",
+        f"`./vermilion experiment schemes --publish` makes this page: {len(schemes.ours(of))} schemes of ours and {ns3} of ns-3's on the same traffic, seeds {pages.numbers(made['seeds'])}, engine model, ns-3 {made['versions']['ns3']}.",
+        "[schemes.json](schemes.json) has each seed's figures and the 95 % interval of each mean. Settings: [sim/experiments/compare/schemes.toml](../../sim/experiments/compare/schemes.toml). Pictures: the report that the command writes.",
         "",
-        *(f"* {note}" for note in notes(of)),
+        "## What it shows",
         "",
-        "| " + " | ".join(heads) + " |",
-        "| " + " | ".join(["---"] * len(LEFT) + ["---:"] * len(HEADS)) + " |",
-        *("| " + " | ".join(row) + " |" for row in rows(of, measured)),
+        *(f"* {each}" for each in of.shows),
+        "",
+        "## Queues without a marker",
+        "",
+        f"Goodput in Mb/s of {of.network.bottleneck / 1e6:g}, delay at cr in ms (mean and 99th percentile), packets lost and marked CE in %, the long flows' fairness (Jain's index), seconds of a short flow. Means over {len(made['seeds'])} seeds.",
+        "",
+        *pages.titled(alone(of, measured))[3:],
+        "",
+        "## Ours beside ns-3's",
+        "",
+        f"{counted(rows)} Of 20 comparisons without a difference, one interval does not contain 0.",
+        "",
+        f"Each mean has its 95 % interval over the seeds (Student's t). {MARKED}",
+    ]
+    for made_ in beside(rows):
+        lines += pages.titled(made_)
+    lines += [
+        "",
+        "Why they differ:",
+        "",
+        *(f"* {each}" for each in of.differences),
         "",
         "## What ECN changes",
         "",
-        "Figure with ECN less figure without, marker none: the mean of the paired differences, in brackets their 95 % interval (Student's t). An interval with 0 in it shows no effect.",
-        "",
-        "| queue | " + " | ".join(HEADS[what] for what in ECN_HEADS) + " |",
-        "| --- | " + " | ".join(["---:"] * len(ECN_HEADS)) + " |",
-        *("| " + " | ".join(row) + " |" for row in ecn_effects(of, measured)),
+        EFFECT,
     ]
-    (PUBLISHED / "schemes.md").write_text("\n".join(lines) + "\n")
-    kept = record(of, made, measured)
-    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in kept["schemes"].items())
-    head = json.dumps({name: what for name, what in kept.items() if name != "schemes"})[:-1]
-    (PUBLISHED / "schemes.json").write_text(f'{head}, "schemes": {{\n{each}\n}}}}\n')
+    for made_ in ecn_effects(of, measured):
+        lines += pages.titled(made_)
+    lines += ["", "## With markers", "", "Means over the seeds. Queues and ECN down, markers across."]
+    for made_ in by_marker(of, measured):
+        lines += pages.titled(made_)
+    lines += ["", "## How it was run", "", *(f"* {note}" for note in notes(of))]
+    return "\n".join(lines) + "\n"
+
+
+def record(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> str:
+    differences = [pages.rounded(row) for row in compared(of, measured)]
+    return pages.recorded(made, {"schemes": pages.told(measured), "differences": differences})
+
+
+def publish(of: schemes.Schemes, made: dict[str, Any], measured: runs.Figures) -> None:
+    measured = pages.as_recorded(measured)
+    (PUBLISHED / "schemes.md").write_text(page(of, made, measured))
+    (PUBLISHED / "schemes.json").write_text(record(of, made, measured))
 
 
 def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path) -> None:
@@ -218,15 +270,13 @@ def conduct(seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: P
     short = of.quick.about(chosen) if quick else ""
     made = {"title": of.title, "engine": "model", "seeds": chosen, "quick": short, "versions": program.versions}
     kind = pages.kind(quick, chosen, of.seeds)
-    (folder / f"{kind}table.json").write_text(json.dumps(record(of, made, measured), indent=1) + "\n")
+    (folder / f"{kind}table.json").write_text(record(of, made, measured))
     write(folder / f"{kind}report.html", of, made, measured)
     if to_publish:
         publish(of, made, measured)
-    shown = table(of.title, LEFT, list(HEADS.values()))
-    for row in rows(of, measured):
-        shown.add_row(*row)
+    shown_ = by_marker(of, measured)
+    pages.on_screen([alone(of, measured), *shown_])
     out = screen.console()
-    out.print(shown)
     if quick:
         out.print(f"--quick: {short}; not for comparison", markup=False, soft_wrap=True)
     out.print(f"report: {folder / f'{kind}report.html'}\nruns: {folder / 'runs'}", markup=False, soft_wrap=True)
