@@ -245,9 +245,9 @@ def test_targets_are_counted_by_case():
     lines = l4s_pages.verdicts(OF, measured)
     assert [line[1:3] for line in lines[:3]] == [["16 of 20", "3 to 1"], ["4 of 8", "3 to 1"], ["4 of 8", "3 to 1"]]
     assert [line[1:3] for line in lines[3:5]] == [["10 of 10", "0.4 ms"], ["9 of 10", "4 ms"]]
-    assert lines[4][3] == "100 Mbit/s, 10 ms" and lines[5][1] == "36 of 36"
-    assert lines[-2][1:] == ["3 of 4", "0 %", "12 Mbit/s, 20 ms"]  # nothing got through
-    udp = {line[0].rsplit(" ", 1)[1]: line[1:] for line in lines if "udp in C" in line[0]}
+    assert lines[4][3] == "100/10" and lines[5][1] == "36 of 36"
+    assert lines[-2][1:] == ["3 of 4", "0 %", "12/20"]  # nothing got through
+    udp = {line[0].split(",")[1].rsplit(" ", 1)[1]: line[1:] for line in lines if "udp in C" in line[0]}
     assert udp["drop"][:2] == ["4 of 4", "20 %"] and udp["mark"][:2] == ["3 of 4", "9 %"]
 
 
@@ -259,7 +259,23 @@ def test_the_report_shows_every_case(tmp_path):
     shown = unescape(page.read_text())
     assert shown.count("<svg") == 3 and all(l4s_pages.titled(OF, case) in shown for case in l4s.cases(OF))
     text = l4s_pages.page(OF, made, measured)
-    assert text.count("3.00 (3.00-3.00)") > 4 and "0.40" in text
+    assert text.count("3.00 (3.0-3.0)") > 4 and "0.40" in text
+
+
+def test_what_rfc_9332_says_is_beside_ours():
+    """The bound is 1 ms, or two full packets where they take longer; equation (10) is the round trips' ratio over 1.22."""
+    measured = made_up()
+    for case in l4s.cases(OF):
+        measured[f"{l4s.name(case)}.trips"] = [2.0, 3.0, 1.66]
+        measured[f"{l4s.name(case)}.l_mean"] = [0.3, 0.3, 0.3]
+    measured["40.5.newreno.dualpi2.l_mean"] = [1.5, 1.5, 1.5]
+    measured["40.5.cubic.pie.l_mean"] = [9.0, 9.0, 9.0]  # no pair
+    delays, rates = (rows for *_, rows in l4s_pages.beside(OF, measured))
+    assert [row[:3] for row in delays] == [
+        ["4", "6.06", "0.30"], ["12", "2.02", "0.30"], ["40", "1.00", "1.50"], ["100", "1.00", "0.30"]
+    ]  # fmt: skip
+    assert [row[0] for row in rates] == [l4s_pages.brief(OF, case) for case in l4s.grid(OF, "newreno", "dualpi2")]
+    assert all(row[2] == "1.82" and row[-1] == "2.22" for row in rates)
 
 
 def test_the_published_page_is_that_of_the_settings():
@@ -269,4 +285,5 @@ def test_the_published_page_is_that_of_the_settings():
     assert list(kept["runs"]) == [l4s.name(case) for case in l4s.cases(OF)]
     measured = {f"{run}.{what}": told["seeds"] for run, each in kept["runs"].items() for what, told in each.items()}
     assert l4s_pages.page(OF, kept, measured) == page
-    assert OF.shows and OF.reasons
+    assert OF.shows and OF.reasons and OF.beside
+    assert max(len(line) for line in page.splitlines() if line.startswith("|")) <= 80

@@ -133,6 +133,7 @@ class L4s(Strict):
     title: str
     shows: list[str]  # of the published figures
     reasons: list[str]  # why targets are missed
+    beside: list[str]  # what the PI2 paper and RFC 9332 say, and ours
     seeds: Annotated[list[Count], Field(min_length=1)]
     quick: rows.Quick
     network: Network

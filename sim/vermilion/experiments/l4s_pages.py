@@ -3,22 +3,18 @@
 import json
 import math
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from vermilion.console import screen
-from vermilion.console.tables import table
-from vermilion.report import Page, tables
-from vermilion.toolchain import build
+from vermilion.report import Page
 from vermilion.values.fields import UserError
 
 from . import intervals, l4s, pages, progress, runs
 from .l4s import OVERLOADS, Case, L4s
 from .l4s_pictures import QUEUES, mean, pictures, ratio
+from .pages import PUBLISHED, Table
 
-PUBLISHED = build.ROOT / "docs" / "results"
-Table = tuple[str, list[str], list[str], list[list[str]]]  # title, columns of text, columns of numbers, rows
 SHOWN = {  # figure: head, digits after the point
     "scalable": ("L Mbit/s", 2),
     "classic": ("C Mbit/s", 2),
@@ -34,7 +30,8 @@ SHOWN = {  # figure: head, digits after the point
     "c_marks": ("C CE %", 2),
     "c_drops": ("C drop %", 2),
 }
-FACTORS = {"l_gain": 2, "c_gain": 2, "coupled": 2, "trips": 2}
+FACTORS = {"l_gain": "L gain", "c_gain": "C gain", "coupled": "coupled", "trips": "R_C / R_L"}
+RENO = 1.22  # RFC 9332, equation (5): packets a second are this over R sqrt(p)
 
 
 def called(queue: str) -> str:
@@ -43,6 +40,11 @@ def called(queue: str) -> str:
 
 def network_of(of: L4s, case: Case) -> str:
     return f"{of.rate[case[0]].bottleneck / 1e6:g} Mbit/s, {case[1]:g} ms"
+
+
+def brief(of: L4s, case: Case) -> str:
+    """As a table has it."""
+    return f"{of.rate[case[0]].bottleneck / 1e6:g}/{case[1]:g}"
 
 
 def titled(of: L4s, case: Case) -> str:
@@ -55,17 +57,15 @@ def number(x: float, digits: int) -> str:
 
 
 def text(made: intervals.Interval) -> str:
-    return f"{made.mean:.2f} ({made.low:.2f}-{made.high:.2f})"
+    return f"{made.mean:.2f} ({made.low:.1f}-{made.high:.1f})"
 
 
 def matrix(of: L4s, classic: str, queue: str, cell: Any) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: rates down, base round trips across."""
+    """Heads and rows: base round trips down, rates across."""
     cases = l4s.grid(of, classic, queue)
     trips, rates = list(dict.fromkeys(case[1] for case in cases)), list(dict.fromkeys(case[0] for case in cases))
-    lines = [
-        [f"{of.rate[rate].bottleneck / 1e6:g}", *(cell((rate, rtt, classic, queue)) for rtt in trips)] for rate in rates
-    ]
-    return [f"{rtt:g} ms" for rtt in trips], lines
+    lines = [[f"{rtt:g}", *(cell((rate, rtt, classic, queue)) for rate in rates)] for rtt in trips]
+    return ["ms", *(f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s" for rate in rates)], lines
 
 
 def verdicts(of: L4s, measured: runs.Figures) -> list[list[str]]:
@@ -80,7 +80,7 @@ def verdicts(of: L4s, measured: runs.Figures) -> list[list[str]]:
         worst = max(every, key=lambda case: numbers[case])
         met = sum(number <= bound for number in numbers.values())
         shown = 1 / numbers[worst] if unit == "%" else numbers[worst]
-        out.append([name, f"{met} of {len(every)}", f"{shown:.3g} {unit}".strip(), network_of(of, worst)])
+        out.append([name, f"{met} of {len(every)}", f"{shown:.3g} {unit}".strip(), brief(of, worst)])
 
     def apart(case: Case) -> float:
         middle = ratio(measured, case).mean
@@ -98,75 +98,89 @@ def verdicts(of: L4s, measured: runs.Figures) -> list[list[str]]:
     above = f"above {wanted.above / 1e6:g} Mbit/s"
     for what, bound in (("median", wanted.median_ms), ("p99", wanted.p99_ms)):
         delay = lambda case, what=what: mean(measured, case, f"l_{what}")
-        line(f"L's sojourn time, {what}, below {bound:g} ms {above}", fast, delay, bound, "ms")
+        line(f"L's delay, {what}, below {bound:g} ms {above}", fast, delay, bound, "ms")
     every = [case for classic in of.classic for case in l4s.grid(of, classic, "dualpi2")]
     line(f"C's share at least {wanted.share:g} %, no overload", every, inverse, 1 / wanted.share + 1e-6, "%")
     for classic in ("udp", first):
         for queue in OVERLOADS:
-            name = f"C's share at least {wanted.share:g} %, L overloaded, {classic} in C, overload = {queue}"
+            name = f"the same, overload = {queue}, {classic} in C"
             # Of whole packets in a short run the share is exact to a fraction of a percent.
             line(name, l4s.grid(of, classic, queue), inverse, 1 / (0.995 * wanted.share), "%")
     return out
 
 
+def overloaded(of: L4s, measured: runs.Figures) -> Table:
+    shown = (("share", 1), ("l_median", 1), ("c_median", 1), ("l_drops", 1), ("c_drops", 1))
+    lines = [
+        [classic, queue, case[0], *(number(mean(measured, case, what), n) for what, n in shown)]
+        for classic in (next(iter(of.classic)), "udp")
+        for queue in OVERLOADS
+        for case in l4s.grid(of, classic, queue)
+    ]
+    title = f"L overloaded by UDP with ECT(1) at {of.overload.scalable:g} times the rate: C's share in %, medians in ms, drops in %"
+    heads = ["Mbit/s", "share", "L median", "C median", "L drops", "C drops"]
+    return title, ["in C", "overload"], heads, lines
+
+
+def factors(of: L4s, measured: runs.Figures) -> Table:
+    first = next(iter(of.classic))
+    every = [case for queue in ("dualpi2", *l4s.checks(of)) for case in l4s.grid(of, first, queue)]
+    every = [case for case in every if case[0] in of.check.rates and case[1] in of.check.rtt_ms]
+    lines = [
+        [called(case[3]), brief(of, case), text(ratio(measured, case))]
+        + [number(mean(measured, case, what), 2) for what in FACTORS]
+        for case in sorted(every, key=lambda case: list(of.rate).index(case[0]))
+    ]
+    title = f"What the ratio is made of, beside {first}: L gain over C gain, over k times coupled, times R_C / R_L"
+    return title, ["variant", "case"], ["ratio", *FACTORS.values()], lines
+
+
 def all_tables(of: L4s, measured: runs.Figures) -> list[Table]:
     first = next(iter(of.classic))
-
-    def digits(what: str, n: int) -> Any:
-        return lambda case: number(mean(measured, case, what), n)
-
     made: list[Table] = [
         ("Targets, by the mean over the seeds", ["target"], ["met", "worst", "where"], verdicts(of, measured)),
     ]
     interval = lambda case: text(ratio(measured, case))
-    for classic in of.classic:
-        title = f"DCTCP's rate over that of {classic}, DualPI2"
-        made.append(
-            (
-                title,
-                [],
-                ["Mbit/s", *matrix(of, classic, "dualpi2", interval)[0]],
-                matrix(of, classic, "dualpi2", interval)[1],
-            )
-        )
-    heads, lines = matrix(of, first, "pie", interval)
-    made.append(
-        (
-            f"Counter-example: DCTCP's rate over that of {first}, PIE with ECN in one queue",
-            [],
-            ["Mbit/s", *heads],
-            lines,
-        )
-    )
+    for classic, queue in [*((classic, "dualpi2") for classic in of.classic), (first, "pie")]:
+        about = "DualPI2" if queue == "dualpi2" else "PIE with ECN in one queue, the counter-example"
+        (head, *heads), lines = matrix(of, classic, queue, interval)
+        made.append((f"DCTCP's rate over that of {classic}, {about}", [], [head, *heads], lines))
     for what in ("l_median", "l_p99", "c_median", "c_p99"):
-        head, n = SHOWN[what]
-        heads, lines = matrix(of, first, "dualpi2", digits(what, n))
-        made.append((f"{head}, ms, beside {first}, DualPI2", [], ["Mbit/s", *heads], lines))
-    shown = (("share", 1), ("l_median", 1), ("l_drops", 1), ("c_drops", 1))
-    lines = [
-        [
-            classic,
-            queue,
-            f"{of.rate[case[0]].bottleneck / 1e6:g}",
-            *(number(mean(measured, case, what), n) for what, n in shown),
-        ]
-        for classic in (first, "udp")
-        for queue in OVERLOADS
-        for case in l4s.grid(of, classic, queue)
+        name, n = SHOWN[what]
+        cell = lambda case, what=what, n=n: number(mean(measured, case, what), n)
+        made.append((f"{name}, ms, beside {first}, DualPI2", [], *matrix(of, first, "dualpi2", cell)))
+    return [*made, overloaded(of, measured), factors(of, measured)]
+
+
+def beside(of: L4s, measured: runs.Figures) -> list[Table]:
+    """RFC 9332's figures beside ours: of the delay of L (section 1.4), and of the ratio of the rates (appendix C.2)."""
+    pairs = [case for classic in of.classic for case in l4s.grid(of, classic, "dualpi2")]
+    delays = []
+    for rate, at in of.rate.items():
+        own = [case for case in pairs if case[0] == rate]
+        bound = max(1.0, 2 * (l4s.MTU + l4s.ETHERNET) * 8e3 / at.bottleneck)
+        worst = (max(mean(measured, case, what) for case in own) for what in ("l_mean", "l_p99", "l_drops"))
+        delays.append([f"{at.bottleneck / 1e6:g}", f"{bound:.2f}", *(f"{x:.2f}" for x in worst)])
+    reno = [name for name, each in of.classic.items() if "Reno" in each.congestion][:1]
+    lines = []
+    for case in (case for case in pairs if case[2] in reno):
+        expected = mean(measured, case, "trips") / RENO
+        parts = [number(mean(measured, case, what), 2) for what in FACTORS]
+        lines.append([brief(of, case), text(ratio(measured, case)), f"{expected:.2f}", *parts])
+    return [
+        (
+            "L's delay in ms and loss in %, the worst case at each rate; RFC 9332, section 1.4: mean below the bound, p99 at most 2 ms, no loss",
+            [],
+            ["Mbit/s", "bound", "mean", "p99", "loss"],
+            delays,
+        ),
+        (
+            "DCTCP's rate over Reno's; RFC 9332, equation (10), with k = 2: R_C / (1.22 R_L), for an L gain of 2, a C gain of 1.22 and coupled 1",
+            ["case"],
+            ["ours", "equation (10)", *FACTORS.values()],
+            lines,
+        ),
     ]
-    heads = ["Mbit/s", "C's share %", "L median ms", "L drop %", "C drop %"]
-    title = f"L overloaded by UDP with ECT(1) at {of.overload.scalable:g} times the rate"
-    made.append((title, ["in C", "overload"], heads, lines))
-    checked = [case for queue in ("dualpi2", *l4s.checks(of)) for case in l4s.grid(of, first, queue)]
-    checked = [case for case in checked if case[0] in of.check.rates and case[1] in of.check.rtt_ms]
-    lines = [
-        [called(case[3]), f"{of.rate[case[0]].bottleneck / 1e6:g}", f"{case[1]:g}", text(ratio(measured, case))]
-        + [number(mean(measured, case, what), n) for what, n in FACTORS.items()]
-        for case in sorted(checked, key=lambda case: list(of.rate).index(case[0]))
-    ]
-    heads = ["Mbit/s", "ms", "ratio", "W p (L)", "W sqrt p (C)", "p_L / (k sqrt p_C)", "R_C / R_L"]
-    made.append((f"What the ratio is made of, beside {first}", ["variant"], heads, lines))
-    return made
 
 
 def everything(of: L4s, measured: runs.Figures) -> Table:
@@ -199,42 +213,36 @@ def notes(of: L4s) -> list[str]:
         "The sojourn time is from a packet's arrival to its departure, of packets that are sent. Drops are percent of arrivals.",
         f"Variants: another k, no step in L, senders that are not paced, and equal round trips. There the scalable flow's base round trip is {pair.target_ms:g} ms longer, which is about what C's packets wait.",
         "Ratios are geometric means over the seeds, with their 95 % intervals (Student's t). Other figures are means.",
-        "W is a flow's rate times its mean round trip R, in segments. p_L and p_C are the shares of packets marked or lost. The ratio is W p of L, over W sqrt p of C, over k times the coupling, times R_C / R_L.",
+        "W is a flow's rate times its mean round trip R, in segments. p_L and p_C are the shares of packets marked or lost. L gain is W p_L of the flow in L, C gain is W sqrt(p_C) of the flow in C, and coupled is p_L / (k sqrt(p_C)).",
     ]
 
 
-def screen_tables(of: L4s, measured: runs.Figures) -> None:
-    out = screen.console()
-    for title, left, right, lines in all_tables(of, measured):
-        shown = table(title, left or right[:1], right if left else right[1:])
-        for line in lines:
-            shown.add_row(*line)
-        out.print(shown)
+BRIEF = "A case is the rate in Mbit/s and the base round trip in ms."
 
 
 def write(page: Path, of: L4s, made: dict[str, Any], measured: runs.Figures) -> None:
     """The report, one HTML file."""
     out = Page()
-    every = all_tables(of, measured)
+    first, *others = all_tables(of, measured)
     out.section("targets", "Targets")
-    out.text(f"Seeds {pages.numbers(made['seeds'])}" + (f", --quick: {made['quick']}." if made["quick"] else "."))
-    _, left, right, lines = every[0]
-    out.body.append(tables.table(left, right, lines))
+    out.text(
+        f"Seeds {pages.numbers(made['seeds'])}"
+        + (f", --quick: {made['quick']}." if made["quick"] else ".")
+        + f" {BRIEF}"
+    )
+    pages.on_page(out, [first])
     for sentence in (*of.shows, *of.reasons):
         out.text(sentence)
     out.section("figures", "Figures")
     for name, caption, height, draw in pictures(of, measured):
         out.figure(name, caption, height, draw)
+    out.section("beside", "Beside RFC 9332")
+    for sentence in of.beside:
+        out.text(sentence)
+    pages.on_page(out, beside(of, measured))
     out.section("tables", "Tables")
-    for title, left, right, lines in [*every[1:], everything(of, measured)]:
-        out.text(title)
-        out.body.append(tables.table(left, right, lines))
-    out.section("how", "How it was run")
-    for note in notes(of):
-        out.text(note)
-    out.body.append(tables.table(["software"], [], [[f"{k} {v}"] for k, v in made["versions"].items()]))
-    settings = json.dumps(of.model_dump(mode="json"), indent=1, default=str)
-    out.details("All settings, as JSON", f"<pre>{escape(settings)}</pre>")
+    pages.on_page(out, [*others, everything(of, measured)])
+    pages.closing(out, made, of, notes(of))
     page.write_text(out.html(of.title), encoding="utf-8")
 
 
@@ -244,22 +252,31 @@ def page(of: L4s, made: dict[str, Any], measured: runs.Figures) -> str:
         "",
         f"`./vermilion experiment l4s --publish` makes this page: seeds {pages.numbers(made['seeds'])}, engine model, ns-3 {made['versions']['ns3']}. [l4s.json](l4s.json) has each seed's figures.",
         "Settings: [sim/experiments/compare/l4s.toml](../../sim/experiments/compare/l4s.toml). They were fixed after pilots with seeds 1 and 2001, before the first run with these seeds. Pictures: the report that the command writes.",
+        "",
+        "## What it shows",
+        "",
+        *(f"* {each}" for each in of.shows),
+        "",
+        "## Targets",
+        "",
+        BRIEF,
     ]
-    every = all_tables(of, measured)
-    for number, (title, left, right, rows) in enumerate(every):
-        if number == 0:
-            lines += ["", "## What it shows", "", *(f"* {each}" for each in of.shows), "", "## Targets"]
-        elif number == 1:
-            lines += ["", "Why targets are missed:", "", *(f"* {each}" for each in of.reasons), "", "## Tables"]
-        lines += ["", f"{title}:", "", *pages.markdown(left, right, rows)]
+    first, *others = all_tables(of, measured)
+    lines += [*pages.titled(first), "", "Why targets are missed:", "", *(f"* {each}" for each in of.reasons)]
+    lines += ["", "## Beside the PI2 paper and RFC 9332", "", *(f"* {each}" for each in of.beside)]
+    for made_ in beside(of, measured):
+        lines += pages.titled(made_)
+    lines += ["", "## Tables"]
+    for made_ in others:
+        lines += pages.titled(made_)
     lines += ["", "## How it was run", "", *(f"* {note}" for note in notes(of))]
     return "\n".join(lines) + "\n"
 
 
 def publish(of: L4s, made: dict[str, Any], measured: runs.Figures) -> None:
+    measured = pages.as_recorded(measured)
     (PUBLISHED / "l4s.md").write_text(page(of, made, measured))
-    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(figures)}" for name, figures in pages.told(measured).items())
-    (PUBLISHED / "l4s.json").write_text(f'{json.dumps(made)[:-1]}, "runs": {{\n{each}\n}}}}\n')
+    (PUBLISHED / "l4s.json").write_text(pages.recorded(made, {"runs": pages.told(measured)}))
 
 
 def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: bool, home: Path) -> None:
@@ -278,7 +295,7 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
     measured = l4s.figures(of, results, shorter)
     short = of.quick.about(chosen) if quick else ""
     made = {"title": of.title, "engine": engine, "seeds": chosen, "quick": short, "versions": program.versions}
-    screen_tables(of, measured)
+    pages.on_screen(all_tables(of, measured))
     out = screen.console()
     if quick:
         out.print(f"--quick: {short}; not for comparison", markup=False, soft_wrap=True)

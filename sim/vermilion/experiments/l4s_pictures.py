@@ -35,39 +35,39 @@ def ratio(measured: runs.Figures, case: Case) -> intervals.Interval:
     return intervals.ratio(*(figure(measured, case, flow) for flow in ("scalable", "classic")))
 
 
-def panels(of: L4s, count: int, figure_: "Figure") -> "list[Axes]":
-    return list(figure_.subplots(1, count, sharey=True, squeeze=False)[0])
+def panels(of: L4s, figure_: "Figure", label: str) -> "list[tuple[Axes, str]]":
+    """A panel for each rate: base round trips across, both scales logarithmic."""
+    axes = figure_.subplots(1, len(of.rate), sharey=True, squeeze=False)[0]
+    for axis, rate in zip(axes, of.rate.values(), strict=True):
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("")
+        axis.set_xticks(of.network.rtt_ms, [f"{x:g}" for x in of.network.rtt_ms], minor=False)
+        axis.set_xticks([], minor=True)
+        axis.set(title=f"{rate.bottleneck / 1e6:g} Mbit/s", xlabel="base round trip, ms")
+    axes[0].set_ylabel(label)
+    return list(zip(axes, of.rate, strict=True))
 
 
 def drawn_ratio(of: L4s, measured: runs.Figures) -> drawing.Draw:
-    """A panel for each rate, round trips across; bars are from the least to the greatest seed."""
+    """Bars are from the least to the greatest seed."""
 
     def draw(figure_: "Figure") -> None:
-        first = next(iter(of.classic))
-        lines = [*((classic, "dualpi2") for classic in of.classic), (first, "pie")]
+        lines = [*((classic, "dualpi2") for classic in of.classic), (next(iter(of.classic)), "pie")]
         names = [f"{classic}, {QUEUES[queue]}" for classic, queue in lines]
         inks = drawing.inks(names, {})
-        axes = panels(of, len(of.rate), figure_)
-        for axis, rate in zip(axes, of.rate, strict=True):
+        every = panels(of, figure_, "DCTCP's rate over classic")
+        for axis, rate in every:
             axis.axhspan(1 / of.targets.ratio, of.targets.ratio, color="#e6e6e6")
             for number, ((classic, queue), label) in enumerate(zip(lines, names, strict=True)):
                 cases = [case for case in l4s.grid(of, classic, queue) if case[0] == rate]
-                each = [figure(measured, case, "ratio") for case in cases]
                 middles = [ratio(measured, case).mean for case in cases]
+                reach = drawing.reach(middles, [figure(measured, case, "ratio") for case in cases])
                 at = [case[1] * 1.05 ** (number - 1.5) for case in cases]
                 style: dict[str, Any] = {"color": inks[label], "markersize": 4, "elinewidth": 0.8, "linewidth": 0.6}
-                axis.errorbar(
-                    at, middles, drawing.reach(middles, each), fmt="o-" if number == 0 else "x", label=label, **style
-                )
-            axis.set_xscale("log")
-            axis.set_yscale("log")
-            axis.yaxis.set_major_formatter("{x:g}")
-            axis.yaxis.set_minor_formatter("")
-            axis.set_xticks(of.network.rtt_ms, [f"{x:g}" for x in of.network.rtt_ms], minor=False)
-            axis.set_xticks([], minor=True)
-            axis.set(title=f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s", xlabel="base round trip, ms")
-        axes[0].set_ylabel("DCTCP's rate over classic")
-        axes[-1].legend(fontsize=5)
+                axis.errorbar(at, middles, reach, fmt="x" if number else "o-", label=label, **style)
+        every[-1][0].legend(fontsize=5)
 
     return draw
 
@@ -76,8 +76,8 @@ def drawn_delay(of: L4s, measured: runs.Figures) -> drawing.Draw:
     def draw(figure_: "Figure") -> None:
         first = next(iter(of.classic))
         inks = drawing.inks(["L", "C"], {})
-        axes = panels(of, len(of.rate), figure_)
-        for axis, rate in zip(axes, of.rate, strict=True):
+        every = panels(of, figure_, "sojourn time, ms")
+        for axis, rate in every:
             cases = [case for case in l4s.grid(of, first, "dualpi2") if case[0] == rate]
             for queue in "LC":
                 for what, shape in (("median", "o-"), ("p99", "^--")):
@@ -86,15 +86,7 @@ def drawn_delay(of: L4s, measured: runs.Figures) -> drawing.Draw:
                     axis.plot([case[1] for case in cases], numbers, shape, label=f"{queue}, {what}", **style)
             for number in (of.targets.median_ms, of.targets.p99_ms, of.pair.target_ms):
                 axis.axhline(number, color="#999999", linewidth=0.6, linestyle=":")
-            axis.set_xscale("log")
-            axis.set_yscale("log")
-            axis.yaxis.set_major_formatter("{x:g}")
-            axis.yaxis.set_minor_formatter("")
-            axis.set_xticks(of.network.rtt_ms, [f"{x:g}" for x in of.network.rtt_ms], minor=False)
-            axis.set_xticks([], minor=True)
-            axis.set(title=f"{of.rate[rate].bottleneck / 1e6:g} Mbit/s", xlabel="base round trip, ms")
-        axes[0].set_ylabel("sojourn time, ms")
-        axes[0].legend(fontsize=5)
+        every[0][0].legend(fontsize=5)
 
     return draw
 
