@@ -231,7 +231,7 @@ def write(page: Path, of: Bufferbloat, made: dict[str, Any], measured: runs.Figu
     out.text("Where it does not: ours less ns-3's.")
     out.body.append(tables.table(["case", "queue", "figure", "difference"], [], apart_rows(differences)))
     for text in (*of.shows, *of.differences):
-        out.text(text.replace("**", ""))
+        out.text(pages.plain(text))
     out.section("tables", "All cases")
     for what, (title, _) in SHOWN.items():
         heads, lines = matrix(of, measured, what)

@@ -86,6 +86,11 @@ def on_page(page: Page, every: Iterable[Table]) -> None:
         page.body.append(tables.table(left, right, rows))
 
 
+def plain(text: str) -> str:
+    """A sentence of a page without its marks for bold and links."""
+    return re.sub(r"\*\*|\[|\]\([^)]*\)", "", text)
+
+
 def closing(page: Page, made: dict[str, Any], of: Any, notes: list[str]) -> None:
     """The report's last section: notes, software, and settings."""
     page.section("how", "How it was run")

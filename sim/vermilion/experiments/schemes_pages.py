@@ -1,6 +1,5 @@
 """`vermilion experiment schemes`: runs what is missing, then the tables, the report and docs/results/schemes.{md,json}."""
 
-import re
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -191,7 +190,7 @@ def write(page: Path, of: schemes.Schemes, made: dict[str, Any], measured: runs.
     out.text(f"{counted(rows)} {MARKED.replace('`', '')}")
     pages.on_page(out, beside(rows))
     for sentence in of.differences:
-        out.text(re.sub(r"\*\*|\[|\]\([^)]*\)", "", sentence))
+        out.text(pages.plain(sentence))
     out.section("ecn", "What ECN changes")
     out.text(EFFECT)
     pages.on_page(out, ecn_effects(of, measured))
