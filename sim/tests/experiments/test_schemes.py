@@ -7,7 +7,17 @@ import pytest
 from click.testing import CliRunner
 
 from vermilion.commands import cli
-from vermilion.experiments import discs, network, pages, runs, schemes, schemes_pages, schemes_pictures, settings
+from vermilion.experiments import (
+    discs,
+    intervals,
+    network,
+    pages,
+    runs,
+    schemes,
+    schemes_pages,
+    schemes_pictures,
+    settings,
+)
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
@@ -236,6 +246,33 @@ def test_the_report_shows_every_scheme(tmp_path):
     for queue, ecn, _ in schemes.names(OF):
         tables = 1 if queue.startswith("ns3-") else 1 + len(schemes_pages.TITLES)
         assert text.count(f"| {schemes_pages.line(queue, ecn)} | 5.00 |") == tables, (queue, ecn)
+
+
+def test_numbers_of_pages_have_three_digits():
+    given = {
+        309.12: "309",
+        94.28: "94.3",
+        1.0: "1.00",
+        0.8136: "0.814",
+        0.01158: "0.012",
+        -25.8: "-25.8",
+        0.0: "0",
+        1e5: "100000",
+    }
+    assert {x: pages.three(x) for x in given} == given
+    assert pages.ranged(intervals.Interval(1.0, 0.9876, 1.0123, 8)) == "1.00 (0.99 to 1.01)"
+    assert pages.plain("**PIE**: as [bufferbloat](bufferbloat.md) says") == "PIE: as bufferbloat says"
+
+
+def test_a_record_keeps_seven_digits_of_each_seed():
+    figures = {"a.b.x": [1.23456789, math.nan], "a.b.y": [2.0, 3.0]}
+    kept = pages.as_recorded(figures)
+    assert kept["a.b.x"][0] == 1.234568 and math.isnan(kept["a.b.x"][1]) and kept["a.b.y"] == [2.0, 3.0]
+    assert pages.told(kept)["a.b"]["x"]["seeds"] == pages.told(figures)["a.b"]["x"]["seeds"] == [1.234568, None]
+    made = json.loads(
+        pages.recorded({"title": "t"}, {"runs": pages.told(kept), "rows": [pages.rounded({"x": {"low": 1.23456789}})]})
+    )
+    assert list(made) == ["title", "runs", "rows"] and made["rows"] == [{"x": {"low": 1.234568}}]
 
 
 def test_a_colour_that_did_not_come_has_no_loss():
