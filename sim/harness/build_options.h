@@ -34,6 +34,9 @@
 #ifndef VM_DUALPI2
 #define VM_DUALPI2 0
 #endif
+#ifndef VM_REPORTS
+#define VM_REPORTS 0
+#endif
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif

@@ -84,6 +84,22 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
   return out;
 }
 
+std::vector<RegisterWrite> reportWrites(const ReportSettings& reports) {
+  std::vector<RegisterWrite> out{{reg::report_every(), reports.every},
+                                 {reg::report_interval(), reports.interval},
+                                 {reg::report_burst(), reports.burst}};
+  for (u32 i = 0; i < 4; i++) {
+    u32 word = 0;
+    for (u32 k = 0; k < 4 && 4 * i + k < reports.ethernet.size(); k++)
+      word |= u32{reports.ethernet[4 * i + k]} << 8 * k;
+    out.push_back({reg::report_ethernet(i), word});
+  }
+  for (u32 q = 0; q < reports.reasons.size(); q++)
+    out.push_back(
+        {reg::report_select(), reg::kReportSelectReasons.put(reports.reasons[q]) | reg::kReportSelectQueue.put(q)});
+  return out;
+}
+
 void ControlAccess::hang(u32 waited, const char* what, u32 address) {
   if (waited < PatienceCycles) return;
   throw std::runtime_error(std::string("the control port hangs at a ") + what + " of address " +
@@ -130,6 +146,10 @@ Lost lostFrames(Registers& control, u32 input) {
 
 u32 flowEvents(Registers& control, u32 event) {
   return control.read(reg::flow_events(event));
+}
+
+u32 reportEvents(Registers& control, u32 event) {
+  return control.read(reg::report_events(event));
 }
 
 u32 refreshesSkipped(Registers& control) {

@@ -8,6 +8,7 @@
 
 #include "accounting.h"
 #include "config.h"
+#include "report.h"
 #include "verilated_lane.h"
 
 namespace vermilion {
@@ -19,6 +20,7 @@ struct RegisterWrite {
 // The writes of a whole configuration, in the order of docs/registers.md: shadow registers and commit for each queue,
 // then control, classes and port of each egress, routes, TTL option, pool, seeds.
 std::vector<RegisterWrite> registerWrites(const VmConfig& config);
+std::vector<RegisterWrite> reportWrites(const ReportSettings& reports);
 
 // The registers of a lane, or a recording of accesses to them.
 struct Registers {
@@ -67,6 +69,7 @@ u32 flowEvents(Registers& control, u32 event);
 
 // Departures since reset for which the refresh of the averages was skipped. The register saturates.
 u32 refreshesSkipped(Registers& control);
+u32 reportEvents(Registers& control, u32 event);  // the register report_events
 
 // The frames and bytes that an input dropped, as of one cycle.
 Lost lostFrames(Registers& control, u32 input);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr u64 LongestWaitNs = 10'000'000'000;  // without an event: more than the longest frame takes at the lowest rate
 constexpr u64 PatienceCycles = 10'000'000;     // without an event; then the lane counts as hung
+constexpr u32 DrainCycles = 100;               // without a beat of the reports' stream; then it is empty
 constexpr u32 PauseCycles = 5;                 // most cycles from the port `paused` to the last departure
 
 }  // namespace
@@ -29,6 +30,10 @@ void LaneDriver::clock(const std::function<void()>& look) {
     outputs_[e].ready = !stalls_ || random_() % 2 != 0;
     lane_.setOutputReady(e, outputs_[e].ready);
     pause(outputs_[e], e);
+  }
+  if (BuildReports) {
+    reports_.ready = !reportsHeld_ && (!stalls_ || random_() % 2 != 0);
+    lane_.setReportReady(reports_.ready);
   }
   lane_.settle();
   if (look) look();
@@ -74,11 +79,12 @@ void LaneDriver::reset(u32 clocks) {
   underWay_ = 0;
 }
 
-void LaneDriver::start(const VmConfig& config, u32 resetCycles) {
+void LaneDriver::start(const VmConfig& config, u32 resetCycles, const std::vector<RegisterWrite>& more) {
   now_ = StartNs;
   step_ = 0;
   reset(resetCycles);
   for (const RegisterWrite& w : registerWrites(config)) control_.write(w.address, w.value);
+  for (const RegisterWrite& w : more) control_.write(w.address, w.value);
   quiet_ = 0;
   while ((lane_.busy() || !open()) && quiet_ <= PatienceCycles) clock(nullptr);
   step_ = ClockNs;
@@ -137,6 +143,7 @@ void LaneDriver::sample() {
     quiet_ = 0;
   }
   for (u32 e = 0; e < Egresses; e++) takeOutput(e);
+  if (BuildReports) takeReport();
   for (u32 i = 0; i < Inputs; i++) {
     Input& in = inputs_[i];
     u32 lenBytes;
@@ -169,6 +176,21 @@ void LaneDriver::takeOutput(u32 egress) {
   Beat beat;
   if (!lane_.output(egress, beat) || !out.ready) return;
   if (tap_ != nullptr) tap_->output(beat);
+  if (!gather(out, beat)) return;
+  listener_.wire(egress, std::move(out.bytes), out.clock);
+  underWay_--;
+  out.bytes.clear();
+}
+
+void LaneDriver::takeReport() {
+  Beat beat;
+  if (!lane_.report(beat) || !reports_.ready || !gather(reports_, beat)) return;
+  listener_.reported(std::move(reports_.bytes), clocks_);
+  reports_.bytes.clear();
+}
+
+// Adds a beat to the frame that is coming out, and checks it. True: it is the last.
+bool LaneDriver::gather(Output& out, const Beat& beat) {
   quiet_ = 0;
   if (out.bytes.empty()) out.clock = clocks_;
   u32 size = 0;
@@ -185,10 +207,7 @@ void LaneDriver::takeOutput(u32 egress) {
            std::to_string(BeatBytes) + " bytes");
   if (beat.last && beat.bad) breach("a frame came out with bad set");
   out.bytes.insert(out.bytes.end(), beat.data, beat.data + size);
-  if (!beat.last) return;
-  listener_.wire(egress, std::move(out.bytes), out.clock);
-  underWay_--;
-  out.bytes.clear();
+  return beat.last;
 }
 
 void LaneDriver::fill(FrameSource& source) {
@@ -246,6 +265,17 @@ void LaneDriver::run(FrameSource& source, const std::function<void()>& progress)
     while (advance(source))
       if ((clocks_ & 1023) == 0) progress();
   while (quiet_ <= PatienceCycles && release());
+  if (BuildReports) drain();
+}
+
+// Takes the reports that are left. Lane time stands still, and these cycles do not count.
+void LaneDriver::drain() {
+  reportsHeld_ = false;
+  step_ = 0;
+  const u64 before = clocks_;
+  for (quiet_ = 0; quiet_ < DrainCycles;) clock(nullptr);
+  drained_ += clocks_ - before;
+  step_ = ClockNs;
 }
 
 }  // namespace vermilion

@@ -40,7 +40,8 @@ struct LaneListener {
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
   virtual void departed(const Left& left, u64 now, u64 clock) = 0;
   virtual void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) = 0;
-  virtual void breach(const std::string& text) = 0;  // of the rules above
+  virtual void reported(std::vector<u8> /*frame*/, u64 /*clock*/) {}  // in builds with reports
+  virtual void breach(const std::string& text) = 0;                   // of the rules above
 };
 
 // Changes what the driver sees at the lane's stream ports, to test the driver's own checks.
@@ -60,7 +61,8 @@ class LaneDriver {
   // first edge. Before that the driver ignores the lane's outputs.
   void reset(u32 clocks = ResetCycles);
   // Resets the lane and writes its registers. Lane time stays at StartNs until the lane is ready for frames.
-  void start(const VmConfig& config, u32 resetCycles = ResetCycles);
+  // `more`: after those of the configuration.
+  void start(const VmConfig& config, u32 resetCycles = ResetCycles, const std::vector<RegisterWrite>& more = {});
   // Runs until all frames of `source` have entered and the lane is idle. Calls `progress` every 1,024 cycles.
   void run(FrameSource& source, const std::function<void()>& progress);
   // From this call on, frames of `source` that are due also enter the lane during register accesses and reset.
@@ -75,10 +77,12 @@ class LaneDriver {
   void tap(StreamTap* tap) { tap_ = tap; }
 
   u64 clocks() const { return clocks_; }
-  u64 runCycles() const { return clocks_ - startClock_; }  // since the first frame was due
+  u64 runCycles() const { return clocks_ - startClock_ - drained_; }  // since the first frame was due
   u64 now() const { return now_; }
   // Pauses these egresses (a bit each) until no other egress has a packet to send and the source has ended.
   void hold(u32 egresses) { held_ = egresses; }
+  // Takes no report until the run ends.
+  void holdReports() { reportsHeld_ = true; }
   // While this many frames wait for one input (default: WaitingFrames), the driver reads no more frames, for any input.
   // So a stalled input delays the others.
   void readAhead(std::size_t frames) { readAhead_ = frames; }
@@ -105,8 +109,11 @@ class LaneDriver {
   void present();
   void sample();
   void takeOutput(u32 egress);
+  void takeReport();
+  bool gather(Output& out, const Beat& beat);
   void pause(Output& out, u32 egress);
   bool release();
+  void drain();
   void fill(FrameSource& source);
   bool jump(u64 until);  // false: nothing is left to wait for
 
@@ -124,7 +131,9 @@ class LaneDriver {
   bool sourceEnded_ = false;
   bool defined_ = false;  // reset has taken effect, so the lane's outputs are defined
   std::vector<Output> outputs_;
-  u64 clocks_ = 0, startClock_ = 0, now_ = 0, stalledCycles_ = 0;
+  Output reports_;
+  bool reportsHeld_ = false;
+  u64 clocks_ = 0, startClock_ = 0, drained_ = 0, now_ = 0, stalledCycles_ = 0;
   u64 step_ = ClockNs;  // ns of lane time per cycle
   u64 quiet_ = 0;       // cycles without a beat, a verdict or a departure
   u64 moved_ = 0;       // lane time of the last of these

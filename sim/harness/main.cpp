@@ -29,8 +29,8 @@ static void printDefects(const Json& json, u64 defects) {
     said = true;
   };
   if (json.contains("replay")) say("the model disagrees", json["replay"]["first_disagreement"]);
-  for (const char* check : {"victims", "accounting", "counters", "stream"})
-    if (json.contains(check)) say(check, json[check]["first_error"]);
+  for (const char* check : {"victims", "accounting", "counters", "stream", "reports"})
+    if (json.contains(check) && json[check].contains("first_error")) say(check, json[check]["first_error"]);
   if (!said) std::printf("error %llu defects\n", static_cast<unsigned long long>(defects));
 }
 
@@ -73,6 +73,7 @@ static int run(const Options& o) {
   json["warnings"] = warnings;
   source->write(json);
   recorder.results().write(json);
+  recorder.fates().write(json);
   recorder.keep();
   if (stats) {
     stats->write(json.dump() + "\n");

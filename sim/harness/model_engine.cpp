@@ -22,7 +22,7 @@ class ModelRun {
         recorder_(recorder),
         lane_(config,
               {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel, BuildPie ? BuildQueues : 0,
-               BuildDualPi2 ? BuildQueues : 0},
+               BuildDualPi2 ? BuildQueues : 0, BuildReports},
               StartNs) {}
 
   void run(FrameSource& source) {
@@ -83,6 +83,7 @@ class ModelRun {
       recorder_.sent(p, ceWritten, bytes);
       finish(p);
     }
+    recorder_.sendReports();
     clocks_++;
     now_ += ClockNs;
   }
@@ -108,7 +109,7 @@ class ModelRun {
     p.verdict = made.decision.verdict;
     p.decided = made.seen.time;
     p.ce = p.verdict == VM_MARK;
-    recorder_.explain(p, d, o.evicted || o.victimMarked ? &packet(made.victim) : nullptr);
+    recorder_.explain(p, d, o.evicted || o.victimMarked ? &packet(made.victim) : nullptr, clocks_);
     if (o.victimMarked) packet(made.victim).ce = true;
     if (o.evicted) packet(made.victim).frame = nullptr;
     if (!admits(p.verdict)) p.frame = nullptr;
@@ -118,7 +119,7 @@ class ModelRun {
   void departed(const ClockedLane::Departed& gone) {
     Packet& p = packet(gone.id);
     p.left = unwrapped(gone.time, now_);
-    recorder_.judged(p, ofMarked(gone.verdict, p.ce));
+    recorder_.judged(p, ofMarked(gone.verdict, p.ce), clocks_, gone.chosen, gone.behind);
     if (gone.verdict == HeadVerdict::Mark) p.ce = true;
     if (gone.verdict == HeadVerdict::Drop) finish(p);
   }
@@ -153,6 +154,11 @@ u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder
   u64 events[FlowEvents];
   for (u32 i = 0; i < FlowEvents; i++) events[i] = saturate(recorder.results().flowEvents(i), 32);
   json["flow_events"] = flowEventJson(events);
+  if (ReportBook* reports = recorder.reports()) {
+    reports->finish(nullptr);
+    recorder.sendReports();
+    reports->write(json);
+  }
   json["accounting"] = {{"errors", errors}, {"first_error", errors ? "a frame did not come out of the model" : ""}};
   return errors;
 }

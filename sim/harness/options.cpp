@@ -14,9 +14,10 @@ const char* usage() {
          "              [--front FILE]   DSCPs by rules or by flow (front.h)\n"
          "              [--split PAYLOAD_BYTES]   long TCP frames as segments; 0: as fit 1500 bytes of IP\n"
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--why WHY.pcapng] "
-         "[--vcd FILE | --fst FILE] [--stalls]\n"
+         "[--reports REPORTS.pcapng] [--vcd FILE | --fst FILE] [--stalls]\n"
          "              [--start-ns NS]   for tests: lane time of the first frame, such as shortly before 2^48\n"
          "              [--hold EGRESSES]   for tests: paused until all others rest; a bit for each\n"
+         "              [--hold-reports]   for tests: no report is taken until the end\n"
          "              [--power-up SEED] [--collisions SEED]   for tests: what the RTL leaves undefined is random "
          "(undefined.h)\n"
          "vermilion-sim --bench --config-words FILE [--frame-bytes N] [--packets N] [--spread one|random] [--colours]\n"
@@ -49,16 +50,17 @@ const Entry<T>* find(const Entry<T> (&table)[N], const std::string& name) {
 // Options without a value.
 constexpr Entry<bool Options::*> Flags[] = {
     {"--bench", &Options::bench}, {"--colours", &Options::colours}, {"--all-inputs", &Options::allInputs},
-    {"--imix", &Options::imix},   {"--stalls", &Options::stalls},
+    {"--imix", &Options::imix},   {"--stalls", &Options::stalls},   {"--hold-reports", &Options::holdReports},
 };
 
 // Options with an unchecked value.
 constexpr Entry<std::string Options::*> Texts[] = {
-    {"--in", &Options::in},         {"--config-words", &Options::config},
-    {"--config", &Options::config}, {"--front", &Options::front},
-    {"--out", &Options::out},       {"--trace", &Options::trace},
-    {"--vcd", &Options::waves},     {"--stats-json", &Options::statsJson},
-    {"--fst", &Options::waves},     {"--why", &Options::why},
+    {"--in", &Options::in},           {"--config-words", &Options::config},
+    {"--config", &Options::config},   {"--front", &Options::front},
+    {"--out", &Options::out},         {"--trace", &Options::trace},
+    {"--vcd", &Options::waves},       {"--stats-json", &Options::statsJson},
+    {"--fst", &Options::waves},       {"--why", &Options::why},
+    {"--reports", &Options::reports},
 };
 
 // Options with a checked value. Each check receives the option's name and its value.

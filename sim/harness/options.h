@@ -10,7 +10,7 @@
 namespace vermilion {
 
 struct Options {
-  std::string in, config, front, out, statsJson, trace, why, waves;
+  std::string in, config, front, out, statsJson, trace, why, reports, waves;
   bool model = false;          // --engine model
   std::optional<double> rate;  // bits/s of frame bytes, back to back; absent: the capture's times
   double speed = 1;            // times as fast as the capture
@@ -25,6 +25,7 @@ struct Options {
   bool imix = false;               // --imix: frames of three lengths
   bool colours = false;            // --colours: the single flow arrives in all colours of queue 0
   u64 startNs = 1'000'000;         // --start-ns: lane time of the first frame
+  bool holdReports = false;        // --hold-reports: the stream of reports is stalled until the end
   bool stalls = false;             // --stalls: random gaps in the input, random backpressure
   u32 hold = 0;                    // --hold: egresses that are paused until all others are idle, one bit each
   Undefined undefined;             // --power-up, --collisions: seeds

@@ -8,10 +8,11 @@
 namespace vermilion {
 
 Recorder::Recorder(const Options& options, const LoadedConfig& loaded, FrameSource& source)
-    : source_(source), results_(loaded.config, loaded.names), time_(StartNs) {
+    : source_(source), results_(loaded.config, loaded.names), fates_(StartNs), time_(StartNs) {
   if (!options.out.empty()) out_.emplace(options.out);
   if (!options.trace.empty()) trace_.emplace(options.trace, loaded.config);
   if (!options.why.empty()) why_.emplace(options.why);
+  if (!loaded.reports.reasons.empty()) reports_.emplace(loaded.reports, options.reports, !options.model);
 }
 
 void Recorder::decided(const RtlDecision& d, const Headers& headers, bool travelled) {
@@ -28,12 +29,25 @@ void Recorder::sent(const Packet& p, bool ceWritten, const std::vector<u8>& byte
   if (out_) out_->write(captured(p.left), bytes, std::max(p.frame->wireLen, static_cast<u32>(bytes.size())));
 }
 
-void Recorder::explain(const Packet& p, const RtlDecision& d, const Packet* victim) {
+void Recorder::explain(const Packet& p, const RtlDecision& d, const Packet* victim, u64 clock) {
   if (why_) why_->decided(captured(time_), p, d, victim);
+  if (const auto event = eventOf(d)) fates_.add(time_, event->reason);
+  if (reports_) reports_->decided(clock, d, p, victim);
 }
 
-void Recorder::judged(const Packet& p, HeadVerdict verdict) {
+void Recorder::reported(const std::vector<u8>& frame, u64 clock) {
+  if (reports_) reports_->received(frame, clock, time_, captured(0));
+}
+
+void Recorder::sendReports() {
+  if (reports_) reports_->send(time_, captured(0));
+}
+
+void Recorder::judged(const Packet& p, HeadVerdict verdict, u64 clock, u64 chosen, u32 behind) {
   results_.judged(p, verdict);
+  if (verdict != HeadVerdict::Pass)
+    fates_.add(p.left, verdict == HeadVerdict::Drop ? Reason::DepartureDropped : Reason::DepartureMarked);
+  if (reports_) reports_->departed(clock, chosen, behind, p, verdict);
   if (why_) why_->departed(captured(p.left), p, verdict);
 }
 
@@ -54,6 +68,7 @@ void Recorder::keep() {
   if (out_) out_->keep();
   if (trace_) trace_->keep();
   if (why_) why_->keep();
+  if (reports_) reports_->keep();
 }
 
 }  // namespace vermilion

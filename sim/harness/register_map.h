@@ -217,6 +217,16 @@ constexpr uint32_t pool_used(uint32_t i) { return 0x0560 + 0x4 * i; }
 constexpr uint32_t pool_most(uint32_t i) { return 0x0580 + 0x4 * i; }
 constexpr uint32_t pool_used_total() { return 0x05a0; }
 constexpr uint32_t pool_most_total() { return 0x05a4; }
+constexpr uint32_t reports() { return 0x0600; }
+constexpr uint32_t report_every() { return 0x0604; }
+constexpr uint32_t report_interval() { return 0x0608; }
+constexpr uint32_t report_burst() { return 0x060c; }
+constexpr uint32_t report_ethernet(uint32_t i) { return 0x0610 + 0x4 * i; }
+constexpr uint32_t report_events(uint32_t i) { return 0x0620 + 0x4 * i; }
+constexpr Field kReportEventsCount{31, 0};
+constexpr uint32_t report_select() { return 0x0630; }
+constexpr Field kReportSelectReasons{15, 0};
+constexpr Field kReportSelectQueue{27, 16};
 constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }
 constexpr uint32_t lost_frames_high(uint32_t i) { return 0x0804 + 0x10 * i; }
 constexpr uint32_t lost_bytes_low(uint32_t i) { return 0x0808 + 0x10 * i; }

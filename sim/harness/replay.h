@@ -72,6 +72,10 @@ class Replay {
   // `marked`: on arrival.
   void judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, bool marked,
               HeadVerdict verdict);
+  // When the packet that departs in cycle `clock` was chosen, and the bytes that were queued after it then. Call after
+  // judged().
+  u64 chosen(u64 clock) const { return timeAt(clock - timing::Judging); }
+  u32 behind(u32 queue) const { return queuedBytes_[queue]; }
   u64 departures() const { return departures_; }
   u64 departuresAgreed() const { return departuresAgreed_; }
 

@@ -49,6 +49,10 @@
 //              average and has no probability: both are null
 //   events[]   the same, for provisional verdicts other than `enqueue`; at most 8,000
 //   sample_every, event_every    k of each
+//   fates      {start_ns, bin_ns, reasons: {name: [packets of each bin]}}: drops and marks over time (fate_times.h).
+//              Reasons are those of sim/model/report.h. Absent without any
+//   reports    with [reports] in the configuration (report_book.h): {offered, sent, lost, limited, without_bytes,
+//              by_queue: [[queue, reason, reports], ...]}; RTL: errors and first_error, too
 //   lost[]     per input {packets, bytes}: frames that the input dropped, so without a verdict and in no queue. Absent
 //              if there are none
 //   flow_events

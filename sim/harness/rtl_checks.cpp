@@ -39,7 +39,7 @@ void RtlChecks::decided(const RtlDecision& made, u64 clock) {
   d.mark.flow_events = replay_.check(d, p.headers, clock);
   recorder_.decided(d, p.headers, accounting_.lostTravelled());
   if (d.refresh) return;
-  if (p.frame) recorder_.explain(p, d, accounting_.victim());
+  if (p.frame) recorder_.explain(p, d, accounting_.victim(), clock);
   timing_.decided(now_, p.frame ? std::optional(clock - p.inClock) : std::nullopt);
 }
 
@@ -49,11 +49,15 @@ void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   if (!BuildCodel || !packet) return;
   const HeadVerdict verdict = left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass;
   replay_.judged(clock, left.queue, left.lenBytes, left.arrival, packet->headers, packet->ce, verdict);
-  recorder_.judged(*packet, verdict);
+  recorder_.judged(*packet, verdict, clock, replay_.chosen(clock), replay_.behind(left.queue));
 }
 
 void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
   accounting_.wire(egress, std::move(bytes), firstBeatClock);
+}
+
+void RtlChecks::reported(std::vector<u8> frame, u64 clock) {
+  recorder_.reported(frame, clock);
 }
 
 void RtlChecks::onWire(const Packet& p, const std::vector<u8>& bytes) {
@@ -78,6 +82,13 @@ void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
     json["replay"]["departures"] = replay_.departures();
     json["replay"]["departures_agreed"] = replay_.departuresAgreed();
   }
+  if (ReportBook* reports = recorder_.reports()) {
+    u32 counts[4];
+    for (u32 i = 0; i < 4; i++) counts[i] = reportEvents(registers, i);
+    reports->finish(counts);
+    reports->write(json);
+    reports_ = reports->breaches();
+  }
   json["victims"] = told({replay_.victims().wrong(), replay_.victims().first()});
   json["accounting"] = told(accounting_.breaches());
   json["counters"] = told(counters_);
@@ -85,7 +96,7 @@ void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
 }
 
 u64 RtlChecks::defects() const {
-  return replay_.disagreed() + accounting_.breaches().count + counters_.count + stream_.count;
+  return replay_.disagreed() + accounting_.breaches().count + counters_.count + stream_.count + reports_.count;
 }
 
 }  // namespace vermilion

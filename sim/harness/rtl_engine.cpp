@@ -35,13 +35,16 @@ u64 runRtl(const Options& o, const LoadedConfig& loaded, FrameSource& source, Re
   const VmConfig& config = loaded.config;
   VerilatedLane lane(o.waves, o.undefined);
   RtlChecks checks(config, recorder);
+  const bool reports = !loaded.reports.reasons.empty();
   LaneDriver driver(lane, checks, o.stalls, o.bench && !o.allInputs);
   if (o.hold >> Egresses)
     throw InputError("--hold is " + std::to_string(o.hold) + ", and this build has " + std::to_string(Egresses) +
                      " egresses");
   driver.hold(o.hold);
   if (o.allInputs) driver.readAhead(o.packets);
-  driver.start(config, o.undefined.resetCycles(LaneDriver::ResetCycles));
+  if (o.holdReports) driver.holdReports();
+  driver.start(config, o.undefined.resetCycles(LaneDriver::ResetCycles),
+               reports ? reportWrites(loaded.reports) : std::vector<RegisterWrite>{});
   const auto began = std::chrono::steady_clock::now();
   driver.run(source, [&] { recorder.progress(); });
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

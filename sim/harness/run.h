@@ -7,7 +7,9 @@
 
 #include "capture_writer.h"
 #include "config_json.h"
+#include "fate_times.h"
 #include "frame_source.h"
+#include "report_book.h"
 #include "results.h"
 #include "trace_writer.h"
 #include "why_writer.h"
@@ -22,13 +24,18 @@ class Recorder {
   // distance.
   void decided(const RtlDecision& decision, const Headers& headers, bool travelled);
   // `packet`: the one of the last decision; `victim`: the queued packet that it evicted or marked, or null.
-  void explain(const Packet& packet, const RtlDecision& decision, const Packet* victim);
-  void judged(const Packet& packet, HeadVerdict verdict);
+  void explain(const Packet& packet, const RtlDecision& decision, const Packet* victim, u64 clock);
+  // `chosen`: when the packet was chosen, and `behind`, the bytes that were queued after it then.
+  void judged(const Packet& packet, HeadVerdict verdict, u64 clock, u64 chosen, u32 behind);
+  void reported(const std::vector<u8>& frame, u64 clock);  // RTL: of the stream of reports
+  void sendReports();                                      // model
   void lost(u32 input, u32 lenBytes, const Frame* frame);  // null: unknown, a defect
   void sent(const Packet& packet, bool ceWritten, const std::vector<u8>& bytes);
   void progress(bool last = false);
   void keep();
   Results& results() { return results_; }
+  const FateTimes& fates() const { return fates_; }
+  ReportBook* reports() { return reports_ ? &*reports_ : nullptr; }
 
  private:
   i64 captured(u64 laneTime) const { return source_.startNs() + static_cast<i64>(laneTime - StartNs); }
@@ -37,6 +44,8 @@ class Recorder {
   std::optional<CaptureWriter> out_;
   std::optional<TraceWriter> trace_;
   std::optional<WhyWriter> why_;
+  std::optional<ReportBook> reports_;
+  FateTimes fates_;
   u64 shown_ = 0;
   u64 time_;  // of the last decision or refresh, 64 bits
 };

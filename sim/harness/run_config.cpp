@@ -55,6 +55,8 @@ static LoadedConfig read(const Options& o) {
     for (u32 i = 0; i < loaded.config.queue_count && !BuildDualPi2; i++)
       if (loaded.config.queues[i].dualpi2.on)
         throw InputError(o.config + ": queue " + std::to_string(i) + " has DualPI2, which this build has not");
+    if (!loaded.reports.reasons.empty() && !BuildReports)
+      throw InputError(o.config + ": has reports, which this build cannot send");
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

@@ -96,6 +96,7 @@ VerilatedLane::VerilatedLane(const std::string& waves, const Undefined& undefine
   top.io_control_r_ready = 1;
   setWrite(false, 0, false, 0);
   setRead(false, 0);
+  setReportReady(true);
   for (u32 i = 0; i < Inputs; i++) setInput(i, nullptr);
   for (u32 e = 0; e < Egresses; e++) {
     setOutputReady(e, false);
@@ -126,6 +127,14 @@ void VerilatedLane::setPaused(u32 egress, bool paused) {
 #define VM_PAUSES(e) \
   if (egress == (e)) ports_->top.io_paused_##e = paused;
   VM_EACH_EGRESS(VM_PAUSES)
+}
+
+void VerilatedLane::setReportReady(bool ready) {
+#if VM_REPORTS
+  ports_->top.reports_ready = ready;
+#else
+  (void)ready;
+#endif
 }
 
 void VerilatedLane::setInput(u32 input, const Beat* beat) {
@@ -175,6 +184,21 @@ bool VerilatedLane::output(u32 egress, Beat& beat) const {
   }
   VM_EACH_EGRESS(VM_OUTPUT)
   return false;
+}
+
+bool VerilatedLane::report(Beat& beat) const {
+#if VM_REPORTS
+  const auto& top = ports_->top;
+  if (!top.reports_valid) return false;
+  std::memcpy(beat.data, &top.reports_bits_data, BeatBytes);
+  beat.keep = top.reports_bits_keep;
+  beat.last = top.reports_bits_last;
+  beat.bad = top.reports_bits_bad;
+  return true;
+#else
+  (void)beat;
+  return false;
+#endif
 }
 
 bool VerilatedLane::decision(RtlDecision& d) const {

@@ -37,11 +37,13 @@ class VerilatedLane {
   void setInput(u32 input, const Beat* beat);  // null: no beat
   void setOutputReady(u32 egress, bool ready);
   void setPaused(u32 egress, bool paused);
+  void setReportReady(bool ready);
   void settle();
   void edge();
 
   bool inputReady(u32 input) const;
   bool output(u32 egress, Beat& beat) const;
+  bool report(Beat& beat) const;  // only in builds with reports
   bool decision(RtlDecision& decision) const;
   bool departed(Left& left) const;
   bool lost(u32 input, u32& lenBytes) const;  // the input has dropped a frame

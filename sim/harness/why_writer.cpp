@@ -4,10 +4,9 @@
 #include <cstdio>
 
 #include "pace.h"
+#include "words.h"
 
 namespace vermilion {
-
-namespace {
 
 std::string word(const char* name, u64 value) {
   return std::string(" ") + name + "=" + std::to_string(value);
@@ -18,6 +17,8 @@ std::string word(const char* name, double value) {
   std::snprintf(text, sizeof text, " %s=%.6f", name, value);
   return text;
 }
+
+namespace {
 
 std::string begin(const char* reason, const Packet& p) {
   static const char* const colours[Colours] = {"green", "yellow", "red"};

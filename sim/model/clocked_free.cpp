@@ -18,7 +18,9 @@ ClockedFreeCells::ClockedFreeCells(LaneShape shape)
     : unused_(shape.cells - timing::CellsReady - shape.inputs * timing::CellsAhead),
       arbiter_(shape),
       held_(shape.inputs, timing::CellsAhead),
-      taken_(shape.inputs) {}
+      taken_(shape.inputs) {
+  if (shape.reports) line_.assign(timing::HoldCycles, 0);
+}
 
 void ClockedFreeCells::clock() {
   const bool chainsRoom = chains_.size() + (popped_ != 0) < timing::ChainsDepth;
@@ -65,6 +67,15 @@ void ClockedFreeCells::clock() {
     bank.pop_front();
     turn_ = !pickSecond;
   }
+  if (line_.empty()) {
+    pushed_[0] = freed_;
+  } else {
+    pushed_[0] = line_.front();
+    line_.pop_front();
+    line_.push_back(freed_);
+    heldChains_ += (freed_ != 0) - (pushed_[0] != 0);
+  }
+  freed_ = 0;
   for (int i = 0; i < 2; i++) {
     if (pushed_[i] != 0) banks_[i].push_back(pushed_[i]);
     pushed_[i] = 0;

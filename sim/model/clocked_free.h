@@ -32,14 +32,18 @@ class ClockedFreeCells {
   bool available(u32 input) const { return held_[input] != 0; }
   bool left() const { return ready_ != 0; }  // not yet given to an input
   void take(u32 input) { taken_[input] = 1; }
-  void freedByPolicy(u32 cells) { pushed_[0] = cells; }
+  void freedByPolicy(u32 cells) { freed_ = cells; }
   void freedByReader(u32 cells) { pushed_[1] = cells; }
   void clock();
+  bool holds() const { return heldChains_ != 0; }  // chains that return later
 
  private:
   std::deque<u32> banks_[2], chains_;  // cells of each chain
   u32 pushed_[2] = {};                 // in this cycle; 0: none
-  u32 popped_ = 0;                     // chain read from a bank in the previous cycle; 0: none
+  u32 freed_ = 0;                      // by the policy, in this cycle
+  std::deque<u32> line_;               // in builds with reports, one entry for each cycle that it is held
+  u32 heldChains_ = 0;
+  u32 popped_ = 0;  // chain read from a bank in the previous cycle; 0: none
   bool turn_ = false;
   u32 unused_, remaining_ = 0, ready_ = timing::CellsReady;
   InputArbiter arbiter_;

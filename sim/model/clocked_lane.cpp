@@ -248,7 +248,7 @@ void ClockedLane::transmit() {
 // A packet leaves its queue, and goes to the reader unless it is dropped.
 void ClockedLane::depart(const Leaving& leaving, HeadVerdict verdict) {
   const Packet& p = leaving.packet;
-  departed_ = Departed{p.id, now_, verdict};
+  departed_ = Departed{p.id, now_, verdict, leaving.chosen, leaving.behind};
   view_.departed(clock_, now_, p.queue, p.colour, p.lenBytes);
   if (verdict != HeadVerdict::Drop) chosen_.push_back(leaving);
   if (departureUpdates_ && refreshRoom_) refreshes_.push_back(p);
@@ -258,6 +258,7 @@ void ClockedLane::depart(const Leaving& leaving, HeadVerdict verdict) {
 void ClockedLane::leave() {
   if (taken_) {
     const Packet& p = taken_->packet;
+    taken_->chosen = now_;
     pie_.taken(clock_, now_, p.queue, p.lenBytes, taken_->decided);
   }
   if (!shape_.codel) {
@@ -305,7 +306,7 @@ void ClockedLane::clock(u64 now) {
           !deciding_.empty() || !settling_.empty() || listing_ || taken_ || !chosen_.empty() || reading_ ||
           edit1_.bytes != 0 || edit2_.bytes != 0 || sending_.bytes != 0 || ingress_.open() || discards_.holds() ||
           std::any_of(std::begin(judging_), std::end(judging_), [](const auto& j) { return j.has_value(); }) ||
-          verdicts_.settling(clock_) || pie_.updates().busy(now_) || pairs_.updates().busy(now_);
+          verdicts_.settling(clock_) || pie_.updates().busy(now_) || pairs_.updates().busy(now_) || cells_.holds();
   pie_.clock(clock_, now_);
   pairs_.clock(clock_, now_);
   auto listed = std::exchange(listing_, std::nullopt);

@@ -51,6 +51,8 @@ class ClockedLane {
   struct Departed {
     u64 id, time;
     HeadVerdict verdict;
+    u64 chosen = 0;  // ns
+    u32 behind = 0;  // bytes that were queued after it then
   };
   struct Lost {
     u64 id;
@@ -104,6 +106,7 @@ class ClockedLane {
     u64 decided = 0;     // ns
     u32 behind = 0;      // bytes that were queued behind it when it was taken
     u32 behindBoth = 0;  // and in the other queue of its pair
+    u64 chosen = 0;      // ns
   };
   struct Judging {
     Leaving leaving;

@@ -114,6 +114,18 @@ void readPool(const Object& pool, VmConfig& config) {
                                std::to_string(config.pool.size));
 }
 
+void readReports(const Object& o, u64 queues, ReportSettings& out) {
+  o.knows({"every", "interval", "burst", "ethernet", "reasons"});
+  out.every = o.small("every", maxOf(16));
+  out.interval = o.small("interval", maxOf(32));
+  out.burst = o.small("burst", maxOf(32));
+  const json& ethernet = o.list("ethernet", out.ethernet.size());
+  for (std::size_t i = 0; i < out.ethernet.size(); i++)
+    out.ethernet[i] = static_cast<u8>(Value(ethernet[i], o.at("ethernet")).small(255));
+  const json& reasons = o.list("reasons", queues);
+  for (const json& mask : reasons) out.reasons.push_back(Value(mask, o.at("reasons")).small(maxOf(ReasonBits)));
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): one check after the other, in the order of the fields
@@ -126,12 +138,13 @@ LoadedConfig readConfig(const std::string& text) {
   }
   const Object o(j, "configuration",
                  {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "pool", "seed",
-                  "buffer_cells", "max_frame_bytes", "flows", "ttl_option"});
+                  "buffer_cells", "max_frame_bytes", "flows", "ttl_option", "reports"});
   LoadedConfig out;
   out.config = {};
   readQueues(o, out);
   readEgresses(o, out);
   o.object("pool", [&](const Object& pool) { readPool(pool, out.config); });
+  o.object("reports", [&](const Object& reports) { readReports(reports, out.queues.size(), out.reports); });
   out.config.seed = o.number("seed", ~u64{0});
   if (o.has("buffer_cells")) out.config.buffer_cells = o.small("buffer_cells", maxOf(LenBits));
   if (o.has("max_frame_bytes")) out.config.max_frame_bytes = o.small("max_frame_bytes", maxOf(PktLenBits));

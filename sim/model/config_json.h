@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "json_object.h"
+#include "report.h"
 
 namespace vermilion {
 
@@ -17,6 +18,7 @@ struct LoadedConfig {
   VmConfig config;  // config.queues points into `queues`: move this, do not copy it
   std::vector<VmQueue> queues;
   std::vector<std::string> names;
+  ReportSettings reports;
 
   LoadedConfig() = default;
   LoadedConfig(LoadedConfig&&) = default;

@@ -14,11 +14,12 @@ struct LaneShape {
   u32 inputs = 1;
   u32 stallable = 0;  // bit i: input i can be stalled
   u32 cells = 4096;
-  u32 victims = 0;     // queues with the victim search
-  u32 heads = 0;       // packets of a queue's head; 0: by the data width
-  bool codel = false;  // packets are judged as they leave
-  u32 pieQueues = 0;   // queues that can have PIE; its passes go over all of them
-  u32 pairQueues = 0;  // queues that can be in a pair under DualPI2; its passes go over all pairs
+  u32 victims = 0;       // queues with the victim search
+  u32 heads = 0;         // packets of a queue's head; 0: by the data width
+  bool codel = false;    // packets are judged as they leave
+  u32 pieQueues = 0;     // queues that can have PIE; its passes go over all of them
+  u32 pairQueues = 0;    // queues that can be in a pair under DualPI2; its passes go over all pairs
+  bool reports = false;  // cells of packets that are dropped on arrival return later
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 
@@ -72,6 +73,7 @@ constexpr u32 FewCells = 12;          // schedule/EgressQueues.scala, FewCells
 constexpr u32 DiscardsMost = 11;      // schedule/EgressQueues.scala: places - underWayHere
 constexpr u32 Judging = 3;            // departure/CodelUnit.scala, Latency
 constexpr u32 SettleWait = 10;        // departure/DepartureVerdicts.scala, Settles
+constexpr u32 HoldCycles = 64;        // report/ReportHeads.scala, HoldCycles
 constexpr u32 ShortBytes = 512;       // schedule/PortShaper.scala, ShortBytes
 
 }  // namespace timing

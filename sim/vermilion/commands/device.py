@@ -83,7 +83,7 @@ def check_socket(what: str, path: str, made: bool = True):
 @click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
 def device(socket, preset, config_file, control, capture, rate, speed, wait, keep, paused, nic, fst, **places):
     """The lane in simulation as a PCI device: a vfio-user server at SOCKET, for QEMU and its like."""
-    from vermilion.configuration import rules
+    from vermilion.configuration import reports, rules
     from vermilion.configuration.config_file import load
     from vermilion.profile import quantise
     from vermilion.simulation import simulate
@@ -106,6 +106,7 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
         shape = build.PRESETS[preset]
         asked = load(config_file, shape.queues, shape.victims, shape.cells, build_aqms=shape.aqms)
         rules.refuse(asked, config_file, "a device")
+        reports.refuse(asked.reports, config_file, "a device")
         record = quantise.hardware(asked)
     options = {"--control": control, "--capture": capture, "--wait": wait, "--fst": fst}
     options |= {"--" + name.replace("_", "-"): value for name, value in places.items()}

@@ -56,6 +56,7 @@ class Asked:
     json_file: str | None
     trace: str | None
     why: str | None
+    reports: str | None
     report: str | None
     no_report: bool
     vcd: str | None
@@ -163,6 +164,7 @@ class Files:
             "--out": asked.out,
             "--trace": str(work / "last-trace") if asked.trace is None and asked.page else asked.trace,
             "--why": asked.why,
+            "--reports": asked.reports,
             "--vcd": asked.vcd,
             "--fst": asked.fst,
         }
@@ -216,6 +218,11 @@ class Files:
     "--why",
     metavar="WHY.pcapng",
     help="The packets that were dropped or marked, as a capture. Each has its reason as a comment; sim/harness/why_writer.h.",
+)
+@click.option(
+    "--reports",
+    metavar="REPORTS.pcapng",
+    help="The reports that the lane sends, as a capture: [reports] of the configuration; docs/reports.md.",
 )
 @click.option("--report", metavar="REPORT.html", help="One page with the plots; default .vermilion/report.html.")
 @click.option("--no-report", is_flag=True, help="Writes no report, which saves some seconds.")

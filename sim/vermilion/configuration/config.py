@@ -21,7 +21,6 @@ from vermilion.values.fields import (
     Rate,
     Strict,
     UserError,
-    amount,
     code_alone,
     code_listed,
     dscp_or_table,
@@ -33,9 +32,11 @@ from vermilion.values.fields import (
 )
 from vermilion.values.units import Amount
 
-from . import departure, rules
+from . import departure, reports, rules
 from .markers import Marker
+from .pool import Pool, check_pool
 from .refusals import first, sentence
+from .reports import Reports
 from .rules import Match, Rule
 from .tables import AverageFields, CurveFields, DistanceFields, QueueFields
 
@@ -107,7 +108,6 @@ class DropCurve(Curve):
 
 
 TAIL = DropCurve(curve="tail")
-CELL_BYTES, CELLS_MOST = 64, 2**20  # a cell of the buffer; the largest pool, in cells
 Code = Annotated[int, BeforeValidator(code_listed)]
 
 
@@ -160,16 +160,6 @@ class Remark(Strict):
 def one_or_three(raw: object) -> object:
     """A code point alone is that of all three colours."""
     return raw if isinstance(raw, (dict, Remark)) else dict.fromkeys(COLOURS, units.dscp(raw, "is"))
-
-
-class Pool(Strict):
-    """`[pool]`: the part of the buffer that queued packets share; the hardware counts it in whole cells."""
-
-    size: Annotated[Amount, amount(CELL_BYTES, CELL_BYTES * CELLS_MOST, "byte")]
-
-    @property
-    def cells(self) -> int:
-        return self.size.value // CELL_BYTES
 
 
 class Queue(QueueFields):
@@ -270,6 +260,7 @@ class Tables(Strict):
     queue: list[Queue] = []
     marker: list[Marker] = []
     rule: list[Rule] = []
+    reports: Reports | None = None
     seed: Annotated[int, number(1, 2**32 - 1, "1 to 4294967295", whole=True)] = 1
     ttl_option: TtlOption = TtlOption()
 
@@ -291,6 +282,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "ecn": EcnCurve,
 }
 MODELS |= {"marker": Marker, "distance": Distance, "ttl_option": TtlOption, "rule": Rule, "match": Match}
+MODELS["reports"] = Reports
 MODELS |= COLOUR_CURVES  # the tables of a file, by name
 
 
@@ -301,28 +293,18 @@ def parse(
     build_cells: int | None = None,
     pool_elsewhere: bool = False,
     build_aqms: frozenset[str] | None = None,
+    build_reports: bool | None = None,
 ) -> Config:
     """A configuration from a parsed file, with the default queue added and queue numbers given."""
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
         raise UserError(sentence(first(error.errors()), raw, Config, MODELS)) from None
-    check_pool(config, build_cells, pool_elsewhere)
+    check_pool(config.pool, config.queue, build_cells, pool_elsewhere)
     departure.check(((q.name, q) for q in config.queue), build_aqms)
-    return place(config, build_queues, build_queues if build_victims is None else build_victims)
-
-
-def check_pool(config: Config, build_cells: int | None, pool_elsewhere: bool) -> None:
-    """Refuses a pool that is larger than the buffer, and dynamic thresholds without a pool, unless another file has it."""
-    if config.pool and build_cells is not None and config.pool.cells > build_cells:
-        most = f"{CELL_BYTES}B to {CELL_BYTES * build_cells}B"
-        raise UserError(f"pool.size is {config.pool.size}; legal is {most}, the {build_cells} cells of this build")
-    for q in config.queue:
-        if q.alpha is not None and not config.pool and not pool_elsewhere:
-            raise UserError(
-                f'queue "{q.name}" has alpha {q.alpha:g}, but there is no pool; '
-                f"give [pool] a size, {CELL_BYTES}B to {CELL_BYTES * CELLS_MOST}B"
-            )
+    placed = place(config, build_queues, build_queues if build_victims is None else build_victims)
+    reports.check(config.reports, [q.name for q in placed.queue], build_reports)
+    return placed
 
 
 def place(config: Config, build_queues: int, build_victims: int) -> Config:

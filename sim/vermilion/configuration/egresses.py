@@ -30,10 +30,12 @@ from vermilion.values.fields import (
 )
 from vermilion.values.units import Amount
 
-from . import config, rules
-from .config import CELL_BYTES, CELLS_MOST, MODELS, Config, Port, Queue, Tables
+from . import config, reports, rules
+from .config import MODELS, Config, Port, Queue, Tables
 from .markers import Marker
+from .pool import CELL_BYTES, CELLS_MOST
 from .refusals import first, sentence
+from .reports import Reports
 from .rules import Rule
 
 EGRESSES = (1, 2, 4, 8)  # that a build can have
@@ -51,12 +53,13 @@ class Build:
     egresses: int = 1
     inputs: int | None = None
     aqms: frozenset[str] | None = None  # by sojourn time
+    reports: bool | None = None
 
 
 def of_shape(shape: Preset) -> Build:
     """What a preset (`build.Preset`) has."""
     share = shape.queues // shape.egresses
-    return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs, shape.aqms)
+    return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs, shape.aqms, shape.reports)
 
 
 @editors(whole_or_text(0, CELL_BYTES * CELLS_MOST, AMOUNT))
@@ -156,6 +159,7 @@ class Lane:
     routes: list[int]
     rule: list[Rule]
     given: bool = False
+    reports: Reports | None = None
 
     def label(self, egress: int) -> str:
         """An egress in names of queues and in sentences: its name, or its number."""
@@ -191,6 +195,7 @@ class Lane:
             ],
             marker=[m for each in parts for m in each.marker],
             rule=self.rule,
+            reports=self.reports,
             seed=first.seed,
             ttl_option=first.ttl_option,
             parts=parts,
@@ -234,9 +239,9 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
     if not several and build.egresses == 1:
         if not raw.keys() <= File.model_fields.keys():
             validated(raw)  # a key that is no key: the hint knows those of several egresses, too
-        one = config.parse(raw, build.queues, build.victims, build.cells, build_aqms=build.aqms)
+        one = config.parse(raw, build.queues, build.victims, build.cells, False, build.aqms, build.reports)
         check_inputs(one.rule, build)
-        return Lane([one], [None], [Share()], routes(None, {}, build), one.rule)
+        return Lane([one], [None], [Share()], routes(None, {}, build), one.rule, reports=one.reports)
     file = validated(raw)
     at = numbered(file.egress, build)
     tables = [file.egress[at[e]] if e in at else Egress() for e in range(build.egresses)]
@@ -245,7 +250,9 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
     check_shares(file, shares, called, build)
     configs = [own(raw, raw["egress"][at[e]] if e in at else {}, called[e], build) for e in range(build.egresses)]
     labels = {name: e for e, name in enumerate(names) if name is not None}
-    return Lane(configs, names, shares, routes(file.routes, labels, build), rules_of(raw, configs, build), several)
+    reports.check(file.reports, [q.name for each in configs for q in each.queue], build.reports)
+    ways = routes(file.routes, labels, build)
+    return Lane(configs, names, shares, ways, rules_of(raw, configs, build), several, file.reports)
 
 
 def validated(raw: dict[str, Any]) -> File:
@@ -291,7 +298,7 @@ def numbered(tables: list[Egress], build: Build) -> dict[int, int]:
 
 def own(raw: dict[str, Any], table: dict[str, Any], where: str, build: Build) -> Config:
     """The configuration of one egress."""
-    mine = {key: value for key, value in raw.items() if key not in (*KEYS, "rule")}
+    mine = {key: value for key, value in raw.items() if key not in (*KEYS, "rule", "reports")}
     if "port" in table:
         mine["port"] = raw.get("port", {}) | table["port"]
     if "queue" in table:  # the markers of the common queues stay with them

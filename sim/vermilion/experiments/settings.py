@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from vermilion.configuration import config, rules
+from vermilion.configuration import config, reports, rules
 from vermilion.toolchain import build
 from vermilion.values import units
 from vermilion.values.fields import Rate, Strict, UserError, read_toml
@@ -348,4 +348,5 @@ def lane(raw: dict[str, Any]) -> config.Config:
     """A lane of an experiment's, from its tables in the words of docs/configuration.md."""
     made = config.parse(raw)
     rules.refuse(made, "the lane", "an experiment")
+    reports.refuse(made.reports, "the lane", "an experiment")
     return made

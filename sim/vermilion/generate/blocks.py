@@ -10,7 +10,7 @@ from pathlib import Path
 from vermilion.toolchain.build import ROOT
 
 PAGE = ROOT / "docs" / "blocks.md"
-ORDER = "lane stream parse classify mark flow policy average curve decide queue victim schedule departure rewrite stats control protect fixed nic".split()
+ORDER = "lane stream parse classify mark flow policy average curve decide queue victim schedule departure report rewrite stats control protect fixed nic".split()
 HEAD = """# Every block
 
 Made by `python -m vermilion.generate.blocks` from the heads of the files. Packages stand in the order in which a packet meets them.

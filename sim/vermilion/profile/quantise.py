@@ -11,9 +11,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from vermilion.configuration.config import CELL_BYTES, Config, Curve, Pool, Queue
+from vermilion.configuration import reports
+from vermilion.configuration.config import Config, Curve, Queue
 from vermilion.configuration.egresses import Asked, Lane, Whole
 from vermilion.configuration.markers import Marker
+from vermilion.configuration.pool import CELL_BYTES, Pool
 from vermilion.hardware.driver_library import C, fault_of, library, number, pair, plain
 from vermilion.hardware.formats import (
     IDLE_FRAC,
@@ -173,11 +175,17 @@ def card(configs: list[Config], routes: list[int], share: int) -> CardRecord:
 
 def lane(asked: Lane, share: int) -> Record:
     """The record of a lane as its file has it, with `share` queues in each egress."""
+    made: Record
     if len(asked.configs) == 1:
-        return hardware(asked.configs[0])
-    made = card(asked.named(), asked.routes, share)
-    if pool := shares(asked, range(len(asked.configs))):
-        made["pool"] = pool
+        made = hardware(asked.configs[0])
+    else:
+        made = card(asked.named(), asked.routes, share)
+        if pool := shares(asked, range(len(asked.configs))):
+            made["pool"] = pool
+    if asked.reports:
+        names = {e * share + q.at: q.name for e, each in enumerate(asked.configs) for q in each.queue}
+        count = share * len(asked.configs) if len(asked.configs) > 1 else 1 + max(names)
+        made["reports"] = reports.record(asked.reports, names, count)
     return made
 
 

@@ -47,6 +47,7 @@ class _Common(TypedDict):
     seed: int
     ttl_option: TtlTypes
     pool: NotRequired[PoolRecord]
+    reports: NotRequired[dict[str, object]]  # configuration/reports.py
     buffer_cells: NotRequired[int]  # of the build; `vermilion run` adds them
     max_frame_bytes: NotRequired[int]
 

@@ -93,6 +93,7 @@ def write(page, config: Config, record: Record, stats: Result, trace=None, failu
     summary(made, config, record, stats, about)
     busy = [q for q in stats.get("queues", []) if any(arrived(c) for c in q.get("colours", []))]
     verdicts(made, stats)
+    fates(made, config, stats)
     if busy:
         over_time(made, config, record, stats, busy)
     markers.section(made, config, stats, trace)
@@ -222,6 +223,18 @@ def over_time(made: Page, config: Config, record: Record, stats: Result, busy: l
         start = stats.get("lane_start_ns", 0)
         longest = max(s[0] for s in stats.get("samples", []) + stats.get("events", [])) - start
         made.live(f"plot-time-{index}", caption, timeline.data(kept[index], samples, events, start, longest))
+
+
+def fates(made: Page, config: Config, stats: Result):
+    """Drops and marks over time, and what the lane reported of them."""
+    if found := stats.get("fates"):
+        made.section("fates", "Drops and marks over time")
+        caption = "Packets that were dropped or marked, by reason. Times are those of the verdicts."
+        made.figure("plot-fates", caption, 2.6, lambda f: plots.fates_over_time(f, found))
+    if sent := stats.get("reports"):
+        made.section("reports", "Reports")
+        made.text(digest.reported(sent))
+        made.body.append(tables.reports(config, sent))
 
 
 def nth(every: int, what: str = "decision") -> str:

@@ -23,6 +23,8 @@ from vermilion.values.fields import COLOURS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from vermilion.simulation.result import Fates
+
 INK = {"green": "#2e9e43", "yellow": "#c99300", "red": "#d8403a"}
 FATES = {
     "enqueued": "#5b8fc0",
@@ -39,6 +41,10 @@ FATES = {
 }
 FATE_TEXT = {"enqueued": "enqueued, unmarked", "marked": "enqueued, CE chosen", "nobuf": "no buffer"}
 FATE_TEXT |= {"departure_marked": "CE at departure", "departure_dropped": "dropped at departure"}
+# Reasons of drops and marks (sim/model/report.h).
+REASONS = {name: ink for name, ink in FATES.items() if name != "enqueued"}
+REASONS |= {"pool": "#7f6a93", "victim_marked": "#9fb6d9", "flushed": "#c9c9c9"}
+REASON_TEXT = FATE_TEXT | {"marked": "CE chosen", "victim_marked": "CE chosen, queued", "pool": "no room in the pool"}
 VERDICT_MARKS = {
     1: ("mark", "^"),
     2: ("early", "x"),
@@ -201,6 +207,22 @@ def verdict_bars(figure_, rows: list[tuple[str, str, dict]]):
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set(xlim=(0, 100), xlabel="share of the packets that arrived, %")
+    axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def fates_over_time(figure_, fates: "Fates"):
+    """Drops and marks in each of the bins of time, stacked by reason."""
+    axis, bins = figure_.subplots(), max(map(len, fates["reasons"].values()))
+    scale, unit = scaled_time(bins * fates["bin_ns"])
+    edges = [i * fates["bin_ns"] / scale for i in range(bins + 1)]
+    below = [0] * bins
+    for reason in (name for name in REASONS if name in fates["reasons"]):
+        above = [a + b for a, b in zip(below, fates["reasons"][reason], strict=True)]
+        text = REASON_TEXT.get(reason, reason)
+        axis.stairs(above, edges, baseline=below, fill=True, color=REASONS[reason], label=text)
+        below = above
+    axis.set(xlim=(0, edges[-1]), xlabel=f"time, {unit}", ylabel=f"packets in {duration(fates['bin_ns'])}")
+    axis.set_ylim(bottom=0)
     axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

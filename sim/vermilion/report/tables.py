@@ -10,8 +10,9 @@ from vermilion.hardware.formats import exact
 from vermilion.profile import quantise
 from vermilion.profile.record import Record
 from vermilion.profile.settings import DEFAULT_QUANTUM
-from vermilion.simulation.result import Outcomes, QueueResult, Result, count
+from vermilion.simulation.result import Outcomes, QueueResult, Reported, Result, count
 from vermilion.simulation.show import LOSSES, OUTCOME_TEXT, OUTCOMES, limits, loss_rows, percent, remarks
+from vermilion.simulation.show_departure import report_rows
 from vermilion.values import units
 from vermilion.values.fields import COLOURS
 
@@ -46,6 +47,12 @@ def counters(stats: Result) -> list[tuple[QueueResult, str, Outcomes]]:
         for colour, per in zip(COLOURS, queue.get("colours", []), strict=False)
         if any(count(per, name)["packets"] for name in OUTCOMES)
     ]
+
+
+def reports(config: Config, sent: Reported) -> str:
+    """Reports that were sent, by queue and reason."""
+    rows = [[queue, reason, f"{packets:,}"] for queue, reason, packets in report_rows(sent, config)]
+    return table(["queue", "reason"], ["reports"], rows)
 
 
 def verdicts(stats: Result, what: Literal["packets", "bytes"]) -> str:

@@ -6,7 +6,7 @@ free cell, and frames that found no place at an input; other losses are damaged 
 
 from typing import Literal, NotRequired, TypedDict
 
-from .result import Result, count
+from .result import Reported, Result, count
 
 LOPSIDED = 0.85  # of the IP packets in one queue
 AQM, LIMITS, OTHER = ("early", "forced", "evicted", "departure_dropped"), ("tail", "nobuf"), ("bad", "policed")
@@ -72,6 +72,18 @@ def lines(result: Result, rate: int | None = None, queues: int = 0) -> list[str]
     if idle(seen):
         out.append("hint: next to nothing queued; lower port.rate, or send faster with --rate or --speed")
     return out
+
+
+def reported(sent: Reported) -> str:
+    """What became of the reports, in a line."""
+    text = f"{sent['sent']:,} of {sent['offered']:,} reports were sent"
+    for packets, what in (
+        (sent["lost"], "lost"),
+        (sent["limited"], "not offered, above the rate"),
+        (sent["without_bytes"], "without bytes"),
+    ):
+        text += f", {packets:,} {what}" if packets else ""
+    return text
 
 
 def lopsided(result: Result) -> str | None:

@@ -78,6 +78,27 @@ class Matched(TypedDict):
     not_ip: int
 
 
+class Fates(TypedDict):
+    """Drops and marks over time: packets in each bin, by reason."""
+
+    start_ns: int
+    bin_ns: int
+    reasons: dict[str, list[int]]
+
+
+class Reported(TypedDict):
+    """What became of the reports. Of `by_queue`: number of the queue, reason, reports that were sent."""
+
+    offered: int
+    sent: int
+    lost: int
+    limited: int
+    without_bytes: int
+    by_queue: list[tuple[int, str, int]]
+    errors: NotRequired[int]
+    first_error: NotRequired[str]
+
+
 class Result(TypedDict, total=False):
     """What a run found. `seconds` is time of the lane; what the engine does not measure is absent."""
 
@@ -102,6 +123,8 @@ class Result(TypedDict, total=False):
     events: list[list[Any]]
     event_every: int
     lost: list[Count]
+    fates: Fates
+    reports: Reported
     flow_events: Events
     replay: Replay
     accounting: Check
@@ -116,14 +139,17 @@ class Result(TypedDict, total=False):
 
 
 def check(result: Result, name: str) -> Check | None:
-    """What a check of the run found: accounting, victims, counters or stream."""
+    """What a check of the run found: accounting, victims, counters, stream or reports."""
     found = {
         "accounting": result.get("accounting"),
         "victims": result.get("victims"),
         "counters": result.get("counters"),
         "stream": result.get("stream"),
     }
-    return found[name]
+    reports = result.get("reports", {})
+    if "errors" in reports:
+        found["reports"] = {"errors": reports["errors"], "first_error": reports["first_error"]}
+    return found.get(name)
 
 
 def count(outcomes: Outcomes, name: str) -> Count:

@@ -25,7 +25,7 @@ from vermilion.values.fields import COLOURS
 from . import digest, front
 from . import result as results
 from .result import Check, Replay, Result, count
-from .show_departure import decides_at_departure, departure_table
+from .show_departure import decides_at_departure, departure_table, report_rows
 from .simulate import Progress, Warn
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
@@ -220,6 +220,7 @@ CHECKS = {
     "victims": "The check of victims",
     "counters": "The comparison of counters",
     "stream": "The check of stream rules",
+    "reports": "The comparison of reports",
 }
 
 
@@ -290,6 +291,9 @@ def statistics(screen: Console, result: Result, config: Asked | None = None) -> 
             screen.print(
                 f"input {number} lost {lost['packets']:,} frames, {lost['bytes']:,} bytes: no place in the lane"
             )
+    if sent := result.get("reports"):
+        several(screen, "Reports", ["queue", "reason"], ["reports"], report_rows(sent, config))
+        screen.print(digest.reported(sent), soft_wrap=True)
     several(screen, "Rules", front.TEXTS, front.COUNTS, front.rule_rows(result, config))
     for line in front.lines(result):
         screen.print(line, markup=False, soft_wrap=True)

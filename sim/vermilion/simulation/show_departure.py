@@ -1,4 +1,6 @@
-"""What `vermilion check` says of queues that mark or drop packets by their sojourn time: when, and how fast."""
+"""What `vermilion check` says of queues that mark or drop packets by their sojourn time: when, and how fast; and a run of its reports."""
+
+from typing import Any
 
 from rich.table import Table
 
@@ -8,6 +10,8 @@ from vermilion.console.tables import table
 from vermilion.hardware.driver_library import C
 from vermilion.hardware.profile_fields import FIELDS
 from vermilion.values import units
+
+from .result import Reported
 
 TICK_NS: int = 1 << C.VM_CODEL_SHIFT
 SECOND, MOST_DROPS = 10**9, 10_000
@@ -93,3 +97,9 @@ def departure_table(config: Config) -> Table | None:
             above = "; ".join(filter(None, (above, f"{text['ce_threshold']}, {marked(q)}")))
         made.add_row(q.name, q.aqm, text.get("target", ""), text.get("interval", ""), then, drops, above)
     return made if made.row_count else None
+
+
+def report_rows(sent: Reported, config: Asked | None) -> list[list[Any]]:
+    """Reports that were sent, by queue and reason."""
+    names = {q.index: q.name for q in config.queue} if config else {}
+    return [[names.get(queue, str(queue)), reason, packets] for queue, reason, packets in sent["by_queue"]]

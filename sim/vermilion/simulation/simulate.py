@@ -23,7 +23,7 @@ from vermilion.toolchain.build import BuildError
 from vermilion.values.fields import DISK, UserError
 
 # Keys of the results (sim/harness/results.h) that only one engine has, or that describe the machine that simulates. The engines agree in all others.
-OF_ONE_ENGINE = {"engine", "replay", "victims", "counters", "stream", "input_stalled_clocks"}
+OF_ONE_ENGINE = {"engine", "replay", "victims", "counters", "stream", "reports", "input_stalled_clocks"}
 OF_ONE_ENGINE |= {"wall_seconds", "cpu_seconds", "packets_per_second", "clocks_per_second"}
 
 

@@ -47,6 +47,8 @@ DESIGNS = {
     "dualpi2": ("DualPi2Unit", "DualPI2, 8 pairs of queues", False),
     "dualpi2-512": ("DualPi2Unit", "DualPI2, 512 pairs of queues", False),
     "pie-queues": ("PieQueues", "PIE, 16 queues, with settings and updates", False),
+    "reports": ("ReportStream", "reports of drops and marks, 64 bits", False),
+    "reports-512": ("ReportStream", "reports of drops and marks, 512 bits", False),
     "dualpi2-queues": ("DualPi2Queues", "DualPI2, 8 pairs, with settings, draws and updates", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),

@@ -23,6 +23,7 @@ class Preset:
     codel: bool = False
     pie: bool = False
     dualpi2: bool = False
+    reports: bool = False
 
     @property
     def aqms(self) -> frozenset[str]:
@@ -34,7 +35,7 @@ class Preset:
 
 
 PRESETS = {
-    "lab": Preset(victims=16, codel=True, pie=True, dualpi2=True),
+    "lab": Preset(victims=16, codel=True, pie=True, dualpi2=True, reports=True),
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
@@ -49,12 +50,22 @@ FOR_BENCHES = {
         data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
     ),
     "lab-egresses": Preset(
-        inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4, codel=True, pie=True, dualpi2=True
+        inputs=4,
+        stallable=0b1010,
+        queues=32,
+        cells=1024,
+        victims=32,
+        egresses=4,
+        codel=True,
+        pie=True,
+        dualpi2=True,
+        reports=True,
     ),
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
+    "nic100g-reports": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True, reports=True),
     "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
     "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True),
-    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True, dualpi2=True),
+    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True, dualpi2=True, reports=True),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),

@@ -71,7 +71,7 @@ class ControlPort(p: LaneParams) extends Module {
   // -- identification and capabilities --
   private val constants: Map[Int, BigInt] = Map(
     R.BlockType() -> BigInt("564d0001", 16),
-    R.Version() -> BigInt("00010006", 16),
+    R.Version() -> BigInt("00010007", 16),
     R.NextBlock() -> p.nextBlock,
     R.Queues() -> p.queues,
     R.Cells() -> p.cells,
@@ -261,6 +261,14 @@ class ControlPort(p: LaneParams) extends Module {
   config.l4sMask := (if (p.dualpi2) aqms.l4sMask else 0.U)
   if (p.pie) aqms.pie(config.pie) else config.pie := 0.U.asTypeOf(config.pie)
 
+  // -- reports --
+  private val badReports = WireInit(false.B) // selected for a queue that the build lacks
+  for (ports <- io.lane.reports) {
+    show(R.Reports(), 1.U)
+    badReports := new ReportRegisters((of, index) => stored(of, index: _*), after, exists)(ports)
+    eventCounts.io.reports.foreach(_ := ports.counts)
+  }
+
   // -- commit and snapshot of the selected queue --
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))
   private val selectedQueue = selected(p.queueBits - 1, 0)
@@ -304,7 +312,7 @@ class ControlPort(p: LaneParams) extends Module {
 
   private val badQueue = RegInit(false.B)
   private val badNow = ((written(R.Commit()) || written(R.Snapshot())) && !exists(selected)) ||
-    (classGo && !exists(R.ClassEntry.queue(classEntry)))
+    (classGo && !exists(R.ClassEntry.queue(classEntry))) || badReports
   when(badNow) { badQueue := true.B }
     .elsewhen(written(R.Status()) && R.Status.badQueue(file.raw).asBool) {
       badQueue := false.B

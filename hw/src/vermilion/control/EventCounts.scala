@@ -8,12 +8,14 @@ import vermilion.fixed.{Delay, Memory, MemoryKind}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowEvents
 import vermilion.lane.LaneParams
+import vermilion.report.ReportCounts
 
 /** Counts events for the host in a RAM, with one adder for all counts.
   *
   * {{{
   *   lost_frames, lost_bytes             64 bits per input; they wrap, and `clear` sets them to 0, including a loss in the same cycle
-  *   flow_events, refreshes_skipped      32 bits; they saturate at 2^32 - 1
+  *   flow_events, refreshes_skipped,     32 bits; they saturate at 2^32 - 1
+  *   report_events
   * }}}
   * A walk steps through the words without end, one word per cycle. Meanwhile a few bits per count gather new events. In the cycle before a walk
   * begins, it takes all of them. So the walk brings all counts to the state of one cycle. The walk that writes the 0 of a cleared count adds nothing
@@ -36,9 +38,10 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     val taken = Input(Bool())
     val ready = Output(Bool())
     val readAddress = Input(UInt(ControlPort.AddressBits.W))
+    val reports = Option.when(p.reports)(Input(new ReportCounts))
     val word = Output(UInt(32.W)) // of the address one cycle before, the last that was taken; 0 if it has no count
   })
-  private val period = 4 * p.inputs + EventWords + 1
+  private val period = 4 * p.inputs + EventWords + 1 + (if (p.reports) ReportWords else 0)
   private val at = RegInit(0.U(log2Ceil(period).W))
   private val start = at === (period - 1).U // the next cycle begins a walk
   at := Mux(start, 0.U, at + 1.U)
@@ -85,7 +88,12 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private val happened = kinds.zipWithIndex.map { case (event, i) =>
     new Count(R.FlowEvents(i), false, io.flowEvents.valid && event)
   }
-  private val all = lost ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)
+  private val reported = io.reports.toSeq.flatMap { counts =>
+    Seq(counts.offered, counts.lost, counts.limited, counts.headless).zipWithIndex.map { case (adds, i) =>
+      new Count(R.ReportEvents(i), false, adds.asUInt)
+    }
+  }
+  private val all = (lost ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)) ++ reported
 
   /** The words in the order of the walk. The high word of a long count follows its low word. */
   private val words = all.flatMap(count => Seq(Some(count)) ++ Option.when(count.isLong)(None))
@@ -139,7 +147,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     (0 until p.inputs).map(i => address(PageBits - 1, 4) === (R.LostFramesLow(i) >> 4).U).reduce(_ || _)
   private def isEvent(address: UInt): Bool = isLow(address) &&
     (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R
-      .RefreshesSkipped() >> 2).U)
+      .RefreshesSkipped() >> 2).U) ||
+    (p.reports.B && address(PageBits - 1, 4) === (R.ReportEvents(0) >> 4).U)
   private def isCount(address: UInt): Bool = isLost(address) || isEvent(address)
   private def takesCopy(address: UInt): Bool = isEvent(address) || isLost(address) && address(3, 2) === 0.U
 }
@@ -154,6 +163,9 @@ object EventCounts {
 
   /** Words of flow_events. */
   private val EventWords = 8
+
+  /** Words of report_events. */
+  private val ReportWords = 4
 
   /** The index of a count's word in the copy. */
   private def indexOf(address: UInt): UInt = Cat(address(11), address(9, 2))

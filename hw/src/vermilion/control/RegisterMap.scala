@@ -365,6 +365,25 @@ object RegisterMap {
 
   object PoolMostTotal extends Register(0x05a4, BigInt("ffffffff", 16))
 
+  object Reports extends Register(0x0600, BigInt("ffffffff", 16))
+
+  object ReportEvery extends Register(0x0604, BigInt("ffff", 16))
+
+  object ReportInterval extends Register(0x0608, BigInt("ffffffff", 16))
+
+  object ReportBurst extends Register(0x060c, BigInt("ffffffff", 16))
+
+  object ReportEthernet extends Register(0x0610, BigInt("ffffffff", 16), 0x4)
+
+  object ReportEvents extends Register(0x0620, BigInt("ffffffff", 16), 0x4) {
+    val count = Field(31, 0)
+  }
+
+  object ReportSelect extends Register(0x0630, BigInt("fffffff", 16)) {
+    val reasons = Field(15, 0)
+    val queue = Field(27, 16)
+  }
+
   object LostFramesLow extends Register(0x0800, BigInt("ffffffff", 16), 0x10)
 
   object LostFramesHigh extends Register(0x0804, BigInt("ffffffff", 16), 0x10)

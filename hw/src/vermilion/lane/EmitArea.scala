@@ -15,6 +15,7 @@ import vermilion.mark.TokenMarker
 import vermilion.nic.{NicParams, VermilionApp}
 import vermilion.parse.HeaderParser
 import vermilion.policy.PolicyPipeline
+import vermilion.report.ReportStream
 import vermilion.rewrite.HeaderRewrite
 import vermilion.schedule.EgressQueues
 import vermilion.stats.Statistics
@@ -43,6 +44,8 @@ object EmitArea extends Emitter {
     "dualpi2-512" -> (() => new DualPi2Unit(512)),
     "pie-queues" -> (() => new PieQueues(p.copy(pie = true))),
     "dualpi2-queues" -> (() => new DualPi2Queues(p.copy(codel = true, dualpi2 = true))),
+    "reports" -> (() => new ReportStream(p.copy(reports = true))),
+    "reports-512" -> (() => new ReportStream(LaneParams.nic100g.copy(reports = true))),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),

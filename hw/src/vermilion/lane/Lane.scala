@@ -47,6 +47,10 @@ class Lane(p: LaneParams, timesReset: Boolean = true) extends Module {
   /** In builds with `userBits`; [[FrameUsers]]. */
   val fates = core.fates.map(report => IO(chiselTypeOf(report)))
   fates.zip(core.fates).foreach { case (port, report) => port <> report }
+
+  /** In builds with `reports`: drops and marks, a frame each ([[vermilion.report.ReportStream]]). */
+  val reports = core.reports.map(port => IO(chiselTypeOf(port)))
+  reports.zip(core.reports).foreach { case (port, out) => port <> HeldReset.gate(out, held) }
   private val statistics = withReset(held) { Module(new Statistics(p)) }
   private val control = withReset(held) { Module(new ControlPort(p)) }
 

@@ -11,6 +11,7 @@ import vermilion.parse.TtlOptionTypes
 import vermilion.policy._
 import vermilion.protect.{UpsetCounters, UpsetCounts}
 import vermilion.queue._
+import vermilion.report._
 import vermilion.schedule._
 import vermilion.stream._
 
@@ -32,6 +33,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val live = Valid(Vec(Colour.Count, UInt(AvgBits.W))) // the answer
   val flowEvents = Valid(new FlowEvents)
   val refreshSkipped = Output(Bool()) // a departure refreshed no average: packets used all slots
+  val reports = Option.when(p.reports)(new ReportPorts(p))
 }
 
 /** Instantiates and connects the blocks of a lane's datapath.
@@ -42,7 +44,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   *                     +-> heads -> HeaderParser -> descriptors -> PolicyPipeline -> EgressQueues
   * }}}
   * `now` is the time in ns; it may jump, and be set back (architecture.md, "Times"). `busy` is low when only an arrival or the time in
-  * `wake` can change anything. `holdsPackets` is also high while packets wait for that time. The host's status register shows it.
+  * `wake` can change anything but the stream of reports. `holdsPackets` is also high while packets wait for that time. The host's status register shows it.
   *
   * After a reset the inputs open when `ready` is high and the tables of the policy pipeline and the victim search are clear. Until then an input that
   * can be stalled waits. At the others, frames are left out and reported on `lost`. `lost(i)` gives the length of each frame that is left out,
@@ -75,6 +77,9 @@ class LaneCore(p: LaneParams) extends Module {
   /** In builds with `userBits`. */
   val fates = Option.when(p.userBits > 0)(IO(new FateReport(p)))
 
+  /** In builds with `reports`: [[ReportStream]]. */
+  val reports = Option.when(p.reports)(IO(Decoupled(new AxisBeat(p.dataBits))))
+
   private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i)))
   private val arbiter = Module(new IngressArbiter(p))
   private val policy = Module(new PolicyPipeline(p))
@@ -84,11 +89,13 @@ class LaneCore(p: LaneParams) extends Module {
   private val ways = Seq.tabulate(p.egresses)(e => new EgressPath(p, e))
   private val reads = ways.map(_.reader.io)
   private val users = fates.map(_ => Module(new FrameUsers(p)))
+  private val reporter = reports.map(_ => Module(new ReportStream(p)).suggestName("reporter"))
 
   // -- in --
   private val running = RegInit(false.B)
   private val guards = Seq(buffer.guard, free.guard, queues.guard).flatten
-  private val queuesReady = (queues.pushOuts.map(_.ready) ++ guards.map(_.ready)).foldLeft(true.B)(_ && _)
+  private val queuesReady =
+    (queues.pushOuts.map(_.ready) ++ guards.map(_.ready) ++ reporter.map(_.io.ready)).foldLeft(true.B)(_ && _)
   when(io.ready && policy.io.descriptor.ready && queuesReady) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
@@ -140,13 +147,16 @@ class LaneCore(p: LaneParams) extends Module {
     ports.seed.valid := io.configuration.seed.valid
     ports.seed.bits := io.configuration.seed.bits.flow
   }
-  free.io.freedByPolicy := policy.io.refused
+  private val refused = WireInit(policy.io.refused)
   for ((decides, settles) <- policy.pushOuts.zip(queues.pushOuts)) {
     settles.ahead := decides.ahead
     settles.arrival := decides.arrival
     decides.outcome := settles.outcome
-    free.io.freedByPolicy := settles.freed
+    refused := settles.freed
   }
+  private val held = reporter.map(_ => Module(new HeldChains(p, ReportHeads.HoldCycles)).suggestName("held"))
+  free.io.freedByPolicy := held.map(_.io.out).getOrElse(refused)
+  held.foreach(_.io.in := refused)
   // One cell is read per cycle, so at most one chain returns per cycle. A discarded packet's chain returns in a cycle without a cell from a reader.
   private val discardGranted = Wire(Bool())
   queues.io.discarded.ready := discardGranted && users.map(_.io.mayDiscard).getOrElse(true.B)
@@ -161,9 +171,12 @@ class LaneCore(p: LaneParams) extends Module {
   buffer.io.linkUsed := reads.map(_.linkUsed).reduce(_ || _)
 
   // -- out --
+  private val readAddress = Wire(UInt(p.cellBits.W))
+  private val spare = Wire(Bool()) // no reader needs the read port
   if (p.egresses == 1) {
     reads.head.reads := true.B
-    buffer.io.readAddress := reads.head.readAddress
+    readAddress := reads.head.readAddress
+    spare := reads.head.spare.getOrElse(true.B)
     discardGranted := !reads.head.cell.fire
   } else {
     // A discard also takes a turn, in which no cell is read.
@@ -177,12 +190,34 @@ class LaneCore(p: LaneParams) extends Module {
       request.bits := read.readAddress
       read.reads := request.fire
     }
-    buffer.io.readAddress := arbiter.io.out.bits
+    readAddress := arbiter.io.out.bits
+    spare := !arbiter.io.out.valid
+  }
+  private val shared = reporter.map(_ => Module(new ReportReads(p)).suggestName("reportReads"))
+  buffer.io.readAddress := shared.map(_.io.address).getOrElse(readAddress)
+  for ((reporter, shared) <- reporter.zip(shared)) {
+    shared.io.spare := spare
+    shared.io.wanted := readAddress
+    shared.io.request := reporter.io.request
+    shared.io.data := buffer.io.readData
+    shared.io.link := buffer.io.readLink
+    reporter.io.arrival := ReportEvent.ofDecision(p, policy.io.decision)
+    reporter.io.departure := queues.reported.get
+    reporter.io.written.valid := buffer.io.write.valid
+    reporter.io.written.bits := buffer.io.write.bits.cell
+    reporter.io.readAddress := buffer.io.readAddress
+    reporter.io.readData := buffer.io.readData
+    reports.foreach(_ <> reporter.io.out)
+    for (ports <- io.configuration.reports) {
+      reporter.io.settings := ports.settings
+      reporter.io.select := ports.select
+      ports.counts := reporter.io.counts
+    }
   }
   for ((way, e) <- ways.zipWithIndex) {
     way.reader.io.packet <> queues.io.queueEntry(e)
-    way.reader.io.readData := buffer.io.readData
-    way.reader.io.readLink := buffer.io.readLink
+    way.reader.io.readData := shared.map(_.io.shownData).getOrElse(buffer.io.readData)
+    way.reader.io.readLink := shared.map(_.io.shownLink).getOrElse(buffer.io.readLink)
     io.out(e) <> way.serializer.io.out
   }
   for (upset <- upsets) {
@@ -248,8 +283,9 @@ class LaneCore(p: LaneParams) extends Module {
       .map(_.holdsCells)
       .reduce(_ || _) || ceWaiting.reduce(_ || _) ||
       io.configuration.commit.valid
+  private val holds = held.map(_.io.busy).getOrElse(false.B)
   private val updates = (policy.pie.map(_.busy) ++ queues.dualPi2.map(_.busy)).foldLeft(false.B)(_ || _)
-  io.busy := elsewhere || queues.io.busy || updates
+  io.busy := elsewhere || queues.io.busy || updates || holds
   io.holdsPackets := elsewhere || queues.io.holdsPackets
 }
 

@@ -22,6 +22,8 @@ import vermilion.control.TokenKind
   *                      (departure/DepartureVerdicts.scala). It departs 3 cycles later
   * @param pie           queues can decide by PIE on arrival (departure/PieQueues.scala)
   * @param dualpi2       pairs of queues, 2 i and 2 i + 1, can decide by DualPI2 as packets are chosen (departure/DualPi2Queues.scala); only with `codel`
+  * @param reports drops and marks can be reported, each as a frame of a stream (report/ReportStream.scala). The cells of packets that are dropped on arrival
+  *                return to the free list 64 cycles later
   * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
@@ -56,7 +58,8 @@ case class LaneParams(
     heads: Option[Int] = None,
     codel: Boolean = false,
     pie: Boolean = false,
-    dualpi2: Boolean = false
+    dualpi2: Boolean = false,
+    reports: Boolean = false
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -115,6 +118,11 @@ case class LaneParams(
     s"dualpi2 is $dualpi2 with $queues queues and $egresses egresses; legal is an even number of queues for each egress"
   )
 
+  require(
+    !reports || !protect,
+    s"reports is $reports with protect $protect; the memories of reports are not protected, legal is reports = false"
+  )
+
   require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")
   require(
     evictedBits.forall(bits => bits >= 0 && bits <= userBits),
@@ -154,7 +162,7 @@ case class LaneParams(
 
 /** Presets that are tested and supported. In the `nic` presets, input 0 is the port's receive side and input 1 the host. */
 object LaneParams {
-  val lab: LaneParams = LaneParams(victims = 16, codel = true, pie = true, dualpi2 = true)
+  val lab: LaneParams = LaneParams(victims = 16, codel = true, pie = true, dualpi2 = true, reports = true)
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
@@ -176,7 +184,10 @@ object LaneParams {
     )
     val egressesFew = card.copy(queues = 16, cells = 256, flows = 4096, victims = 0)
     val (labFew, nicFew) =
-      (lab.copy(cells = 256, victims = 0, codel = false, pie = false, dualpi2 = false), nic100g.copy(cells = 256))
+      (
+        lab.copy(cells = 256, victims = 0, codel = false, pie = false, dualpi2 = false, reports = false),
+        nic100g.copy(cells = 256)
+      )
     byName ++ Map(
       "lab-few-cells" -> labFew,
       "nic100g-few-cells" -> nicFew,
@@ -209,13 +220,14 @@ object LaneParams {
       ),
       // Several egresses; each input can be routed to any of them.
       "lab-egresses" -> egressesFew
-        .copy(cells = 1024, queues = 32, victims = 32, codel = true, pie = true, dualpi2 = true),
+        .copy(cells = 1024, queues = 32, victims = 32, codel = true, pie = true, dualpi2 = true, reports = true),
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
-      "lab-without-victims" -> lab.copy(victims = 0, codel = false, pie = false, dualpi2 = false),
+      "lab-without-victims" -> lab.copy(victims = 0, codel = false, pie = false, dualpi2 = false, reports = false),
       // A cell in a beat: with CoDel, with PIE; and the lane of the experiments with both.
       "nic100g-codel" -> nic100g.copy(codel = true),
       "nic100g-pie" -> nic100g.copy(pie = true),
+      "nic100g-reports" -> nic100g.copy(codel = true, reports = true),
       "network-aqm" -> LaneParams(
         dataBits = 512,
         cells = 16384,

@@ -40,6 +40,7 @@ class Decision(p: LaneParams) extends Bundle {
   )
   val pushOut = Bool() // this packet or another one of its queue must be dropped or marked
   val headCell = UInt(p.cellBits.W) // identifies the packet, like `outcome.victim.cell`
+  val stored = Option.when(p.reports)(Bool()) // it has cells
   val outcome = new Outcome(VictimParams.of(p)) // defined only where `pushOut` is set
 }
 

@@ -358,7 +358,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
   lookup.io.evicted := evicted
   limit.io.lost := lost
   pool.io.lost := lost
-
   private val out = Wire(new Decision(p))
   io.decision.valid := leavingLater.last
   unsettled := leavingLater.tail.foldLeft(false.B)(_ || _)
@@ -385,6 +384,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.provisionalVerdict := provisionalVerdict
   out.pushOut := pushesOut
   out.headCell := done.descriptor.headCell
+  out.stored.foreach(_ := done.descriptor.cells =/= 0.U)
   out.outcome := 0.U.asTypeOf(out.outcome)
   io.decision.bits := Delay(out, settle)
   io.decision.bits.outcome := outcome

@@ -33,6 +33,8 @@ class PacketReader(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val packet = Flipped(Decoupled(new QueueEntry(p)))
     val wants = Output(Bool()) // requests a read
+    // With one egress, in builds with `reports`: `readAddress` is that of the cycle before, or has no effect.
+    val spare = Option.when(p.egresses == 1 && p.reports)(Output(Bool()))
     val reads = Input(Bool()) // it may read: always high with one egress
     val readAddress = Output(UInt(p.cellBits.W))
     val readData = Input(UInt((CellBytes * 8).W))
@@ -59,6 +61,7 @@ class PacketReader(p: LaneParams) extends Module {
   private val nextAddress = Mux(startPacket, io.packet.bits.headCell, io.readLink)
   io.readAddress := Mux(advance, nextAddress, address)
   io.linkUsed := advance && !startPacket
+  io.spare.foreach(_ := !advance || startPacket && !io.packet.valid)
   when(advance) {
     valid := !startPacket || io.packet.valid
     address := nextAddress

@@ -8,6 +8,7 @@ import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.QueueManager
+import vermilion.report.ReportEvent
 import vermilion.stream._
 import vermilion.victim._
 
@@ -82,6 +83,9 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
   }))
 
   val dualPi2 = Option.when(p.dualpi2)(IO(new DualPi2Ports))
+
+  /** In builds with `reports`: packets that are discarded, or marked, instead of just sent. */
+  val reported = Option.when(p.reports)(IO(Valid(new ReportEvent(p))))
 
   private val guards = new Guards(p.protect)
   private val manager = Module(new QueueManager(p))
@@ -195,6 +199,11 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     dropped.bits.queue := judged.bits.queue
     dropped.bits.lenBytes := judged.bits.queueEntry.lenBytes
     phases.drop(dropped)
+  }
+  for (reported <- reported) {
+    val behind = backlog.map(b => Delay(b.io.behind, DepartureVerdicts.Latency - 1)).getOrElse(0.U)
+    val chosen = if (p.codel) Delay(io.now, DepartureVerdicts.Latency) else io.now
+    reported := ReportEvent.ofDeparture(p, judged, chosen, if (p.codel) behind else 0.U)
   }
   private val underVerdict = verdicts.map(_.io.underWay).getOrElse(taken.valid)
 

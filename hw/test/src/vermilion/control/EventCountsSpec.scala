@@ -11,11 +11,11 @@ import vermilion.lane.LaneParams
 /** Counts as a host reads them, against sums kept here. */
 class EventCountsSpec extends AnyFlatSpec with Simulation {
   private val inputs = 3
-  private val full = LaneParams(inputs = inputs, stallable = Seq.fill(inputs)(true))
+  private val full = LaneParams(inputs = inputs, stallable = Seq.fill(inputs)(true), reports = true)
   private val fewBits = 22
 
   /** All counts as of one clock. */
-  private case class Counts(lost: Seq[(BigInt, BigInt)], events: Seq[BigInt], skipped: BigInt)
+  private case class Counts(lost: Seq[(BigInt, BigInt)], events: Seq[BigInt], skipped: BigInt, reports: Seq[BigInt])
 
   private class Bench(dut: EventCounts, wordBits: Int, seed: Int) {
     val random = new Random(seed)
@@ -23,7 +23,8 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
     private val events = dut.io.flowEvents.bits.elements.values.toSeq.reverse // in their order in the bundle
     var counts = zero
     var sinceRequest = mutable.ArrayBuffer(counts)
-    private def zero = Counts(Seq.fill(inputs)((BigInt(0), BigInt(0))), Seq.fill(8)(BigInt(0)), 0)
+    private def zero =
+      Counts(Seq.fill(inputs)((BigInt(0), BigInt(0))), Seq.fill(8)(BigInt(0)), 0, Seq.fill(4)(BigInt(0)))
 
     def reset(): Unit = {
       dut.io.request.valid.poke(false.B)
@@ -49,6 +50,13 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       dut.io.refreshSkipped.poke(skipped.B)
       dut.io.flowEvents.valid.poke(together.B)
       events.zip(kinds).foreach { case (port, kind) => port.poke(kind.B) }
+      val reports = Seq(1, 3, 1, 1).map(most => if (happens) random.nextInt(most) + 1 else 0)
+      for (ports <- dut.io.reports) {
+        ports.offered.poke((reports(0) != 0).B)
+        ports.lost.poke(reports(1).U)
+        ports.limited.poke((reports(2) != 0).B)
+        ports.headless.poke((reports(3) != 0).B)
+      }
       dut.io.clear.poke(clear.B)
       dut.clock.step(clocks)
       def more(count: BigInt, on: Boolean) = if (on) (count + clocks).min(most) else count
@@ -58,7 +66,8 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
           else (frames + length.fold(0)(_ => clocks), bytes + length.fold(BigInt(0))(BigInt(clocks) * _))
         },
         counts.events.zip(kinds).map { case (count, kind) => more(count, together && kind) },
-        more(counts.skipped, skipped)
+        more(counts.skipped, skipped),
+        counts.reports.zip(reports).map { case (count, adds) => (count + BigInt(clocks) * adds).min(most) }
       )
       sinceRequest += counts
     }
@@ -104,7 +113,15 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       val seen = read(R.RefreshesSkipped(), often)._1
       assert(sinceRequest.map(_.skipped).contains(seen), s"skipped: $seen, not of ${sinceRequest.map(_.skipped)}")
     }
+    def checkReports(i: Int, often: Double): Unit = {
+      val seen = read(R.ReportEvents(i), often)._1
+      assert(
+        sinceRequest.map(_.reports(i)).contains(seen),
+        s"reports $i: $seen, not of ${sinceRequest.map(_.reports(i))}"
+      )
+    }
     def checkAll(often: Double): Unit = {
+      (0 until 4).foreach(checkReports(_, often))
       (0 until inputs).foreach(lostOf(_, often))
       (0 until 8).foreach(checkEvent(_, often))
       checkSkipped(often)
@@ -131,14 +148,14 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
             case 0         => clock(often, clear = true)
             case 1 | 2 | 3 => lostOf(random.nextInt(inputs), often)
             case 4 | 5     => checkEvent(random.nextInt(8), often)
-            case 6         => checkSkipped(often)
+            case 6         => if (random.nextBoolean()) checkSkipped(often) else checkReports(random.nextInt(4), often)
             case _ =>
               val hole = random.choose(Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800))
               assert(read(hole, often) == ((0, 0)), s"at $hole")
           }
         }
         checkAll(0.0)
-        assert(counts.events.forall(_ > 100) && counts.skipped > 100)
+        assert((counts.events ++ counts.reports).forall(_ > 100) && counts.skipped > 100)
       }
     }
 
@@ -151,6 +168,6 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       for (_ <- 0 until 4) checkAll(1.0)
       checkAll(0.0)
       assert(counts.lost.forall { case (frames, bytes) => frames > (1 << fewBits) && bytes >> fewBits > 1000 })
-      assert(counts.events.forall(_ == (1 << fewBits) - 1) && counts.skipped == (1 << fewBits) - 1)
+      assert((counts.events ++ counts.reports).forall(_ == (1 << fewBits) - 1) && counts.skipped == (1 << fewBits) - 1)
     }
 }

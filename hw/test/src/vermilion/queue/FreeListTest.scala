@@ -6,11 +6,12 @@ import scala.collection.mutable
 import scala.util.Random
 import vermilion.Simulation
 import vermilion.lane.LaneParams
+import vermilion.report.ReportReads
 import vermilion.stream.{CellWrite, Chain, QueueEntry}
 
 import chisel3.util._
 
-/** Free list, cell buffer and packet reader as in a lane: cells go round. */
+/** Free list, cell buffer and packet reader as in a lane: cells go round. In builds with `reports` something else reads in spare cycles. */
 class CellLoop(p: LaneParams) extends Module {
   val io = IO(new Bundle {
     val cell = Decoupled(UInt(p.cellBits.W))
@@ -19,6 +20,7 @@ class CellLoop(p: LaneParams) extends Module {
     val packet = Flipped(Decoupled(new QueueEntry(p)))
     val out = Decoupled(new CellBeat(p))
     val freeCells = Output(UInt((p.cellBits + 1).W))
+    val report = Flipped(Valid(UInt(p.cellBits.W)))
   })
   private val freeList = Module(new FreeList(p))
   private val buffer = Module(new CellBuffer(p))
@@ -28,10 +30,16 @@ class CellLoop(p: LaneParams) extends Module {
   freeList.io.freedByReader := reader.io.freed
   freeList.io.walk <> buffer.io.walk
   buffer.io.write := io.write
-  buffer.io.readAddress := reader.io.readAddress
+  private val shared = Module(new ReportReads(p))
+  shared.io.spare := reader.io.spare.getOrElse(false.B)
+  shared.io.wanted := reader.io.readAddress
+  shared.io.request := io.report
+  shared.io.data := buffer.io.readData
+  shared.io.link := buffer.io.readLink
+  buffer.io.readAddress := shared.io.address
   buffer.io.linkUsed := reader.io.linkUsed
-  reader.io.readData := buffer.io.readData
-  reader.io.readLink := buffer.io.readLink
+  reader.io.readData := shared.io.shownData
+  reader.io.readLink := shared.io.shownLink
   reader.io.reads := true.B
   reader.io.packet <> io.packet
   io.out <> reader.io.cell
@@ -39,12 +47,16 @@ class CellLoop(p: LaneParams) extends Module {
 }
 
 class FreeListTest extends AnyFlatSpec with Simulation {
-  private val p = LaneParams(cells = 256)
+  private val plain = LaneParams(cells = 256)
   private case class Packet(cells: Seq[Int], data: Seq[BigInt], lenBytes: Int)
 
   behavior of "free list, cell buffer and packet reader"
 
-  they should "give out every cell once, lose none and return every byte in order" in simulate(new CellLoop(p)) { dut =>
+  they should "give out every cell once, lose none and return every byte in order" in rounds(plain)
+
+  they should "do the same while reports read in spare cycles" in rounds(plain.copy(reports = true))
+
+  private def rounds(p: LaneParams): Unit = simulate(new CellLoop(p)) { dut =>
     val random = new Random(2)
     val owned = mutable.Set.empty[Int]
     val writing = mutable.ArrayBuffer.empty[(Int, BigInt)]
@@ -57,6 +69,8 @@ class FreeListTest extends AnyFlatSpec with Simulation {
     var longestRun, run = 0 // clocks in a row in which a cell left
 
     def clock(take: Double, dropChance: Double, ready: Double, maxCells: Int): Unit = {
+      dut.io.report.valid.poke((random.nextDouble() < 0.8).B)
+      dut.io.report.bits.poke(random.nextInt(p.cells).U)
       // ingress: a cell is taken and written in the same clock
       val takes = random.nextDouble() < take
       dut.io.cell.ready.poke(takes.B)
