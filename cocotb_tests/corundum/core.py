@@ -20,7 +20,7 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 
 from . import frames
 from .engine import Engine, HostRx
-from .frames import ASKS, Frame, number_of, without_marks
+from .frames import ASKS, REPORT, Frame, number_of, without_marks
 from .mac import MacRx, MacTx
 from .streams import Driver, Watch
 
@@ -72,6 +72,7 @@ class Core:
         self.counts: Counter = Counter()
         self.last_of: dict[tuple, int] = {}  # by way out and stream: the number of the last frame
         self.on_wire: list[list[Frame]] = [[] for _ in ports]  # captures
+        self.reports: list[list[bytes]] = [[] for _ in ports]  # of the lanes, to the host of a port
         self.to_host: list[list[tuple[Frame, bool]]] = [[] for _ in ports]  # frames, and whether they were cut
         self.slow_engine = False  # was it ever?
 
@@ -270,6 +271,10 @@ class Core:
 
     def received(self, port: int, data: bytes, user: int):
         where = f"RX of port {port}"
+        if data[12:14] == REPORT.to_bytes(2, "big"):
+            assert not user, f"clock {self.clocks}: {where} gave a report with a timestamp, or a bad one"
+            self.reports[port].append(data)
+            return
         frame = self.known(data, where)
         assert frame.source == "wire" and frame.port == port, f"{where} gave a frame of another port"
         assert user >> 1 == frame.stamp, f"clock {self.clocks}: {where} changed the timestamp"

@@ -14,7 +14,7 @@ VERDICTS = ("enqueue", "mark", "early", "forced", "tail", "nobuf", "bad", "polic
 STATISTICS = (*VERDICTS, "evicted", "lost", "sent", "sent_bytes", "dropped_bytes", "ce", "completions", "ptp")
 BYPASS, BY_LANE = 0, 1  # routes of TX
 TO_HOST, HOST_LANE, FORWARD, DROP = range(4)  # routes of RX
-LOSSES = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "flushed")
+LOSSES = ("early", "forced", "tail", "nobuf", "bad", "policed", "evicted", "flushed", "departure_dropped")
 WINDOW = ("arrived", "enqueued", *LOSSES, "ce_written", "sent")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 PTP, IP4, IP6, ARP, VLAN, SERVICE_VLAN = 0x88F7, 0x0800, 0x86DD, 0x0806, 0x8100, 0x88A8
 UDP, TCP, OTHER = 17, 6, 253
 EVENT_PORT = 319
+REPORT = 0x88B5  # EtherType of a lane's reports
 NUMBER_AT = slice(1, 6)
 ASKS = 0x8000  # the highest bit of a tag: the host waits for this frame's completion
 

@@ -47,3 +47,9 @@ def nearest(limit: int, window: int | None = None) -> Config:
     queue |= {"average": {"weight": 0.5, "unit": "packet"}}
     curve = {"curve": "red", "min": f"{limit // 8}p", "max": f"{limit // 2}p", "p": 0.5}
     return configuration(queue | {c: curve for c in ("green", "yellow", "red")})
+
+
+def codel(rate: str) -> Config:
+    """CoDel with times that a few frames reach, behind a shaped port."""
+    queue = {"aqm": "codel", "target": "2us", "interval": "20us", "limit": "100MB", "mtu": "64B"}
+    return configuration(queue, {"rate": rate, "burst": "2KB"})

@@ -8,7 +8,7 @@ from support.nightly import nightly
 
 
 def test_two_ports_of_10g_by_one_lane():
-    run_app(benches("tags", "routes", "registers"), "card-2x10g-few", parameters(2, 1, 64))
+    run_app(benches("tags", "routes", "registers", "reports"), "card-2x10g-few", parameters(2, 1, 64))
     run_app(benches("tags"), "card-2x10g-few", parameters(2, 1, 64), EVICTS="1")
 
 

@@ -45,7 +45,16 @@ class NicLane(p: NicParams, l: NicLaneParams) extends Module {
     way -> IO(Output(new LaneEvents)).suggestName(s"events_${if (way.toHost) "host" else "wire"}_${way.port}")
   }.toMap
 
+  /** In builds with `reports`: a frame for each drop and mark that was selected ([[vermilion.report.ReportStream]]), without a timestamp. */
+  val reports: Option[DecoupledIO[AxisBeat]] = Option.when(l.built.reports)(IO(Decoupled(rxBeat)))
+
   private val lane = Module(new Lane(l.built, timesReset = false))
+  for ((to, from) <- reports.zip(lane.reports)) {
+    to.valid := from.valid
+    to.bits := from.bits
+    to.bits.user := 0.U(p.timestampBits.W)
+    from.ready := to.ready
+  }
   lane.io.now := now
   lane.io.paused.foreach(_ := false.B)
   lane.io.control.aw <> control.aw

@@ -15,12 +15,14 @@ import vermilion.stream.AxisBeat
   *   MAC rx -> RxEntry -> FrameSwitch -+-> RxBypass ------------> FrameJoin -> Queue -> host rx
   *                                     +-> toHost ~ lane ~ host --^
   *                                     +-> forward ~ lane ~ wire of the peer
-  *                                     +-> dropped
+  *                                     +-> dropped          reports of lanes ---^
   * }}}
   * The lanes ([[NicLane]]) are outside this module. MAC rx is never stalled, because nothing after it can stall. No `ready` of an output reaches an
   * input in the same cycle.
+  *
+  * @param reporters lanes whose reports go to the host of this port
   */
-class PortPath(p: NicParams) extends Module {
+class PortPath(p: NicParams, reporters: Int = 0) extends Module {
   private def txBeat = new AxisBeat(p.dataBits, NicParams.TagBits)
   private def rxBeat = new AxisBeat(p.dataBits, p.timestampBits)
   val io = IO(new Bundle {
@@ -44,6 +46,9 @@ class PortPath(p: NicParams) extends Module {
   /** To and from the host lane, in builds with a way to the host. */
   val toHost: Option[Valid[AxisBeat]] = Option.when(p.hasHost)(IO(Valid(rxBeat)))
   val host: Option[DecoupledIO[AxisBeat]] = Option.when(p.hasHost)(IO(Flipped(Decoupled(rxBeat))))
+
+  val reports: Seq[DecoupledIO[AxisBeat]] =
+    Seq.tabulate(reporters)(i => IO(Flipped(Decoupled(rxBeat))).suggestName(s"reports_$i"))
 
   // -- TX --
   private val hostTx = Queue(io.hostTx, 2)
@@ -91,13 +96,12 @@ class PortPath(p: NicParams) extends Module {
   routed(bypass.io.in, RxRoute.Bypass)
   routed(io.forward, RxRoute.Forward)
   toHost.foreach(routed(_, RxRoute.HostLane))
-  host match {
-    case None => io.hostRx <> Queue(bypass.io.out, 2)
-    case Some(lane) =>
-      val join = Module(new FrameJoin(rxBeat, 2, firstAhead = true)) // the lane can be stalled
-      join.io.in(0) <> bypass.io.out
-      join.io.in(1) <> lane
-      io.hostRx <> Queue(join.io.out, 2)
+  private val stalled = host.toSeq ++ reports // these can be
+  if (stalled.isEmpty) io.hostRx <> Queue(bypass.io.out, 2)
+  else {
+    val join = Module(new FrameJoin(rxBeat, 1 + stalled.size, firstAhead = true))
+    for ((in, out) <- join.io.in.zip(bypass.io.out +: stalled)) in <> out
+    io.hostRx <> Queue(join.io.out, 2)
   }
 
   // -- status --

@@ -29,8 +29,12 @@ class VermilionApp(p: NicParams) extends RawModule {
     val registers = Module(new AppRegisters(p))
     val time = Module(new AppClock(p.clockNum, p.clockDenom, p.ptpTime))
     val statistics = Module(new StatPort(p.ways.size))
-    val ports = Seq.tabulate(p.ports)(i => Module(new PortPath(p)).suggestName(s"port_$i"))
     val lanes = p.lanes.map(l => Module(new NicLane(p, l)).suggestName(s"lane_${l.number}"))
+
+    /** The reports of lanes that go to the host of a port: the first that the lane serves. */
+    def reportsTo(port: Int) =
+      p.lanes.zip(lanes).filter(_._1.ways.head.port == port).flatMap(_._2.reports)
+    val ports = Seq.tabulate(p.ports)(i => Module(new PortPath(p, reportsTo(i).size)).suggestName(s"port_$i"))
     def laneOf(way: Way): NicLane = lanes(p.placeOf(way).get._1)
 
     bar.io.host.takeUnless(held, io.s_axil_app_ctrl.bus)
@@ -72,6 +76,7 @@ class VermilionApp(p: NicParams) extends RawModule {
       port.io.lost := lane.lost(i)
       port.io.ptp := lane.events(toWire).ptp
       port.host.foreach(_ <> laneOf(toHost).host(i))
+      for ((to, from) <- port.reports.zip(reportsTo(i))) to <> from
     }
     // A MAC's frames go to the wire of the peer or to the host of their own port: through one input of a lane for both ways, or of one lane each.
     for ((lane, l) <- lanes.zip(p.lanes); FrameSource(i, false) <- l.inputs) {
