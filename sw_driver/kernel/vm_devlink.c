@@ -34,6 +34,7 @@ static int put_lane(struct devlink_info_req *request, const struct vm_engine *en
 		{ "codel", has->codel },
 		{ "pie", has->pie },
 		{ "dualpi2", has->dualpi2 },
+		{ "reports", has->reports },
 		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];

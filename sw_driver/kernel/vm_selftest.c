@@ -31,6 +31,7 @@ static int identity(struct vm_repr *repr, void *unused)
 		{ VM_REG_CODEL, has->codel },
 		{ VM_REG_PIE, has->pie },
 		{ VM_REG_DUALPI2, has->dualpi2 },
+		{ VM_REG_REPORTS, has->reports },
 	};
 	u32 i, value;
 	int error;

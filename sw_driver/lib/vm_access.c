@@ -129,7 +129,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		{ VM_REG_FLOWS, &has->flows },	       { VM_REG_VICTIMS, &has->victims },
 		{ VM_REG_PROTECT, &has->protect },     { VM_REG_EGRESSES, &has->egresses },
 		{ VM_REG_CODEL, &has->codel },	       { VM_REG_PIE, &has->pie },
-		{ VM_REG_DUALPI2, &has->dualpi2 },
+		{ VM_REG_DUALPI2, &has->dualpi2 },     { VM_REG_REPORTS, &has->reports },
 	};
 	struct vm_refusal fault;
 	u32 i, type;

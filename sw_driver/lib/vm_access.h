@@ -68,7 +68,7 @@ struct vm_block {
 /* `queues` and `victims` are of one egress, all other fields of the lane. */
 struct vm_capabilities {
 	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses, codel, pie;
-	u32 dualpi2;
+	u32 dualpi2, reports;
 };
 
 struct vm_lane {

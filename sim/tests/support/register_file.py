@@ -51,6 +51,7 @@ class Lane:
         codel=1,
         pie=1,
         dualpi2=1,
+        reports=1,
     ):
         self.base, self.rng = base, random.Random(seed)
         self.words = {at: 0 for at in by_address()}
@@ -58,12 +59,12 @@ class Lane:
             self.words[at] = sum((f.reset or 0) << f.low for f in register.fields)
         has = {"queues": queues, "cells": cells, "data_bits": 64, "inputs": 2, "ewma_stages": 6}
         has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": min(victims, queues), "next_block": next_block}
-        has |= {"egresses": egresses, "codel": codel, "pie": pie, "dualpi2": dualpi2}
+        has |= {"egresses": egresses, "codel": codel, "pie": pie, "dualpi2": dualpi2, "reports": reports}
         for name, value in has.items():
             self.words[address(name)] = value
         if version is not None:
             self.words[address("version")] = version
-        self.committed, self.classes, self.statistics, self.ports = {}, {}, {}, {}
+        self.committed, self.classes, self.statistics, self.ports, self.reported = {}, {}, {}, {}, {}
         self.pending = {"commit": 0, "snapshot": 0}
         self.hangs, self.faults, self.stuck, self.latched = False, [], None, (0, {})
 
@@ -100,6 +101,8 @@ class Lane:
             if at == address("class_entry"):
                 share = self.words[address("queues")] // max(self.words[address("egresses")], 1)
                 self.classes[(value & 0xFFFF) // share, self.words[address("class_address")]] = value
+            if at == address("report_select"):
+                self.reported[value >> 16] = value & 0xFFFF
             if at == address("port_burst_high"):
                 names = ("port_cost", "port_burst_low", "port_burst_high")
                 self.ports[self.words[address("port_egress")]] = [self.words[address(name)] for name in names]

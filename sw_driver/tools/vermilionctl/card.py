@@ -92,6 +92,13 @@ class Lane:
         self.call("read", address, byref(value))
         return value.value
 
+    def write(self, address: int, value: int):
+        """Writes a register, and reads it back."""
+        library().vm_lane_write(byref(self.lane), address, value)
+        if self.read(address) != value:
+            self.lane.at = address
+            self.done(C.VM_ERROR_READBACK)
+
     def write_queue(self, queue: int, words):
         self.call("write_queue", queue, byref(words))
 

@@ -11,6 +11,7 @@ import click
 from vermilion.configuration import egresses
 from vermilion.console.command_line import completion_script, printable_everywhere, version_option
 from vermilion.hardware.driver_library import C
+from vermilion.values.fields import read_toml
 
 from . import counters, egress_commands, nic, programming, registers, settings, show
 from .arguments import Where, as_json, as_pairs, chosen_queues, console, print_json, queue_fields
@@ -45,7 +46,7 @@ def cli(context, device, lane, egress):
     context.obj = Where(device, lane, egress)
 
 
-for command in (egress_commands.flush, egress_commands.pause, egress_commands.resume):
+for command in (egress_commands.flush, egress_commands.pause, egress_commands.resume, egress_commands.reports):
     cli.add_command(command)
 
 
@@ -194,6 +195,10 @@ def apply_file(device, lane, egress, file):
     """`apply`, for this command line and for `./vermilion apply`. Without `egress` a file with `[[egress]]` is that of all: what one of them is
     refused for comes before the first write. A netdev takes its own egress's part."""
     several, every = egress is None and egresses.given(file), []
+    if "reports" in read_toml(file):
+        click.echo(
+            f"vermilionctl: note: [reports] stays as it is; `vermilionctl reports --config {file}` sets it", err=True
+        )
     with opened(device, lane, egress or 0) as session:
         count = session.has().get("egresses", 0)
         several = several and count > 1

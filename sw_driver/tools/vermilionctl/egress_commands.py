@@ -1,10 +1,13 @@
-"""Commands that act on what an egress sends: discard its packets, stop it, let it go on."""
+"""Commands that act on what an egress sends: discard its packets, stop it, let it go on, report its drops."""
 
 import click
 
+from vermilion.configuration import egresses
+from vermilion.configuration.reports import Reports
+
 from . import counters
 from .arguments import as_json, chosen_queues, print_json
-from .errors import DeviceError
+from .errors import DeviceError, UserError
 
 
 @click.command()
@@ -50,3 +53,36 @@ def resume(where):
     """Lets a paused egress send again."""
     with where.session() as session:
         session.pause(False)
+
+
+@click.command()
+@click.option("--config", metavar="FILE", help="A configuration: its [reports] selects what is reported.")
+@click.option("--off", is_flag=True, help="Reports nothing of this egress from now on.")
+@as_json
+@click.pass_obj
+def reports(where, config, off, json_):
+    """Counts of the reports of drops and marks; with --config or --off it first selects what is reported.
+
+    A card sends reports as frames to the host of a port, with the EtherType that [reports] names. How often, and their header, is set for all egresses of
+    the lane. Queues have their own reasons by the names with which `apply` wrote them.
+    """
+    if config is not None and off:
+        raise UserError("--config and --off are both given; one of them says what is reported")
+    with where.session() as session:
+        if config is not None or off:
+            wanted = None if off else of_file(config)
+            session.report(wanted, session.names() if wanted and wanted.queues else {})
+        found = session.reported()
+    if json_:
+        print_json(found)
+        return
+    click.echo(f"{found['offered']:,} reports offered, {found['lost']:,} lost")
+    click.echo(f"{found['limited']:,} above the rate, {found['headless']:,} sent without the packet's bytes")
+
+
+def of_file(path: str) -> Reports:
+    """The [reports] of a configuration, whose queues may be of any build."""
+    lane = egresses.load(path, egresses.Build(4096, egresses=egresses.needed(path)))
+    if lane.reports is None:
+        raise UserError(f"{path}: has no [reports]; give it one, or --off")
+    return lane.reports

@@ -267,6 +267,12 @@ class Kernel:
     def pause(self, stop: bool):
         raise UserError("the kernel's driver has no command to pause an egress; legal are pci: and unix:")
 
+    def report(self, wanted, names):
+        raise UserError("the kernel's driver has no command for reports; legal are pci: and unix:")
+
+    def reported(self):
+        self.report(None, {})
+
     def is_paused(self):
         """The family does not tell."""
 

@@ -4,9 +4,9 @@ import copy
 import ctypes
 from fractions import Fraction
 
-from vermilion.configuration import config as configuration
 from vermilion.configuration import config_file, egresses, rules
 from vermilion.configuration.departure import AQMS
+from vermilion.configuration.pool import CELL_BYTES, CELLS_MOST
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.values import units
@@ -16,7 +16,7 @@ from . import registers, settings
 from .record import Record
 
 CLASSES = registers.NO_IP + 1
-CELL_BYTES, POOL_MOST = configuration.CELL_BYTES, configuration.CELL_BYTES * configuration.CELLS_MOST
+POOL_MOST = CELL_BYTES * CELLS_MOST
 
 
 def clone(record: Record) -> Record:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import byref
 
+from vermilion.configuration.reports import Reports
 from vermilion.hardware.driver_library import C, library
 
 from . import card, counters, programming, record, registers, writing
@@ -121,6 +122,27 @@ class Registers:
             return None
         self.lane.call("paused", byref(stopped))
         return stopped.value
+
+    def may_report(self):
+        """UserError where the build cannot."""
+        if not self.lane.has.reports:
+            raise UserError("this build reports no drops and marks")
+
+    def report(self, wanted: Reports | None, names: dict[int, str]):
+        """Selects what is reported of the egress's queues, or nothing. Sampling, rate and header are of the whole lane. `names`: of queues, for their own reasons."""
+        self.may_report()
+        if wanted is not None:
+            for name, value in wanted.registers():
+                self.lane.write(registers.at(*name), value)
+        for queue in range(self.lane.has.queues):
+            mask = wanted.mask(names.get(queue, "")) if wanted else 0
+            self.lane.write(registers.at("report_select"), mask | self.lane.lane.first + queue << 16)
+
+    def reported(self) -> dict[str, int]:
+        """Counts of the lane's reports since its reset."""
+        self.may_report()
+        names = ("offered", "lost", "limited", "headless")
+        return {name: self.lane.read(registers.at("report_events", i)) for i, name in enumerate(names)}
 
     def registers(self, held) -> dict:
         return registers.table(held, self.lane)

@@ -3,14 +3,13 @@
 A write that fails or is killed leaves whole queues, old or new, and a record that claims nothing. The next command is then `apply`.
 """
 
-from vermilion.configuration import config as configuration
+from vermilion.configuration.pool import CELL_BYTES
 from vermilion.hardware.driver_library import C, library
 from vermilion.values.fields import UserError
 
 from . import registers
 from .record import Record
 
-CELL_BYTES = configuration.CELL_BYTES
 PARTS = ("port", "classes", "ttl_option", "seed", "departures", "pool", "share", "routes")
 
 
