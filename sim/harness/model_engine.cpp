@@ -119,7 +119,7 @@ class ModelRun {
   void departed(const ClockedLane::Departed& gone) {
     Packet& p = packet(gone.id);
     p.left = unwrapped(gone.time, now_);
-    recorder_.judged(p, ofMarked(gone.verdict, p.ce), clocks_, gone.chosen, gone.behind);
+    recorder_.judged(p, ofMarked(gone.verdict, p.ce), gone.byCurve, clocks_, gone.chosen, gone.behind);
     if (gone.verdict == HeadVerdict::Mark) p.ce = true;
     if (gone.verdict == HeadVerdict::Drop) finish(p);
   }

@@ -43,12 +43,13 @@ void Recorder::sendReports() {
   if (reports_) reports_->send(time_, captured(0));
 }
 
-void Recorder::judged(const Packet& p, HeadVerdict verdict, u64 clock, u64 chosen, u32 behind) {
+void Recorder::judged(const Packet& p, HeadVerdict verdict, const std::optional<CurveMark>& byCurve, u64 clock,
+                      u64 chosen, u32 behind) {
   results_.judged(p, verdict);
   if (verdict != HeadVerdict::Pass)
     fates_.add(p.left, verdict == HeadVerdict::Drop ? Reason::DepartureDropped : Reason::DepartureMarked);
   if (reports_) reports_->departed(clock, chosen, behind, p, verdict);
-  if (why_) why_->departed(captured(p.left), p, verdict);
+  if (why_) why_->departed(captured(p.left), p, verdict, byCurve);
 }
 
 void Recorder::lost(u32 input, u32 lenBytes, const Frame* frame) {

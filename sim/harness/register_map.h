@@ -86,6 +86,7 @@ constexpr Field kShadowFlagsEcn{2, 2};
 constexpr Field kShadowFlagsSizeWeight{3, 3};
 constexpr Field kShadowFlagsSpacing{5, 4};
 constexpr Field kShadowFlagsStrict{6, 6};
+constexpr Field kShadowFlagsMarkLate{7, 7};
 constexpr Field kShadowFlagsPriority{11, 8};
 constexpr Field kShadowFlagsAlpha{15, 12};
 constexpr Field kShadowFlagsMaskGreen{18, 16};

@@ -59,7 +59,9 @@ Replay::Replay(const VmConfig& config)
       model_(std::vector<VmQueue>(config.queues, config.queues + config.queue_count)),
       awaited_(std::size_t{config.queue_count} * Colours),
       queuedBytes_(config.queue_count),
+      queuedPackets_(config.queue_count),
       verdicts_({config.queues, config.queues + config.queue_count}),
+      curves_({config.queues, config.queues + config.queue_count}, config.seed),
       pairs_({config.queues, config.queues + config.queue_count}, BuildDualPi2 ? BuildQueues : 0, StartNs, config.seed),
       pie_({config.queues, config.queues + config.queue_count}, BuildPie ? BuildQueues : 0, StartNs) {}
 
@@ -76,6 +78,7 @@ void Replay::configure(u32 queue, const VmQueue& profile) {
   view_.configure(queue, profile);
   marks_.configure(queue, profile.marker);
   verdicts_.configure(queue, profile);
+  curves_.configure(queue, profile);
   pairs_.configure(queue, profile);
   pie_.configure(queue, profile);
 }
@@ -97,20 +100,26 @@ void Replay::departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, u
 }
 
 // A request sees what came in earlier cycles. Its verdict is shown timing::Judging cycles later.
-void Replay::judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, bool marked,
-                    HeadVerdict verdict) {
+std::optional<CurveMark> Replay::judged(u64 clock, u32 queue, u32 colour, u32 lenBytes, u64 arrival,
+                                        const Headers& headers, bool marked, HeadVerdict verdict) {
   const u64 request = clock - timing::Judging;
-  for (; !came_.empty() && came_.front().clock < request; came_.pop_front())
+  for (; !came_.empty() && came_.front().clock < request; came_.pop_front()) {
     queuedBytes_[came_.front().queue] += came_.front().bytes;
+    queuedPackets_[came_.front().queue] += came_.front().packets;
+  }
   queuedBytes_[queue] -= lenBytes;
+  queuedPackets_[queue]--;
   const bool isIp = headers.is_ip4 || headers.is_ip6;
   const u32 dsField = headers.dscp << 2 | headers.ecn;
   const u64 now = timeAt(request);
   const u32 behind = queuedBytes_[queue], other = queue ^ 1;
   const u32 behindBoth = behind + (other < queueCount_ ? queuedBytes_[other] : 0);
-  const HeadVerdict ofPair = pairs_.judge(request, now, queue, arrival, isIp ? headers.ecn : 0, behind, behindBoth);
+  const u32 ecn = isIp ? headers.ecn : 0;
+  const HeadVerdict ofPair = pairs_.judge(request, now, queue, arrival, ecn, behind, behindBoth);
+  const auto byCurve = curves_.judge(request, queue, colour, ecn, behind, queuedPackets_[queue]);
+  const HeadVerdict ofCurve = byCurve && byCurve->mark ? HeadVerdict::Mark : HeadVerdict::Pass;
   const Judged judged = verdicts_.judge(request, now, queue, arrival, dsField, isIp, behind);
-  const HeadVerdict model = ofMarked(strongest(judged.verdict, ofPair), marked);
+  const HeadVerdict model = ofMarked(strongest(strongest(judged.verdict, ofPair), ofCurve), marked);
   departures_++;
   if (model == verdict) {
     departuresAgreed_++;
@@ -121,6 +130,14 @@ void Replay::judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Heade
              " ns with " + std::to_string(queuedBytes_[queue]) + " bytes behind it: RTL " +
              Names[static_cast<int>(verdict)] + ", model " + Names[static_cast<int>(model)];
   }
+  return byCurve;
+}
+
+// The averages after a decision or a refresh, for curves that mark at departure.
+void Replay::averaged(u64 clock, const Arrival& a, bool refresh, bool sound) {
+  u64 averages[Colours];
+  for (u32 e = 0; e < u32{Colours}; e++) averages[e] = model_.average(a.queue, e);
+  curves_.averaged(clock, a.queue, updatedAverages(model_.queue(a.queue), a.colour, refresh, sound), averages);
 }
 
 // Continues the model with the packet's outcome in the RTL, and compares the verdicts.
@@ -137,7 +154,8 @@ void Replay::settle(Differences& found, const RtlDecision& rtl, const Arrival& s
   if (held && (outcome.evicted || !outcome.enqueued))
     view_.lost(clock, seen.queue, outcome.evicted ? outcome.lenBytes : seen.len_bytes);
   const u32 more = (outcome.enqueued ? seen.len_bytes : 0) - (outcome.evicted ? outcome.lenBytes : 0);
-  if (BuildCodel && more != 0) came_.push_back({clock, seen.queue, more});
+  if (BuildCodel && (outcome.enqueued || outcome.evicted))
+    came_.push_back({clock, seen.queue, more, u32{outcome.enqueued} - u32{outcome.evicted}});
   pie_.came(clock, seen.queue, more);
   victims_.decided(atQueues(model_.queue(seen.queue), seen, provisionalVerdict, rtl.cell, 1), rtl.pushOut.outcome,
                    clock);
@@ -190,6 +208,7 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   }
   if (rtl.refresh) {
     checkRefresh(rtl, lookup);
+    averaged(clock, a, true, true);
     return 0;
   }
   const bool sound = !a.bad && !a.no_buffer;
@@ -211,6 +230,7 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   Differences found;
   compareSeen(found, a, seen, true, !untouched);
   compareMark(found, rtl, mark, sound);
+  averaged(clock, seen, false, !untouched);
   settle(found, rtl, seen, d.verdict, clock);
   if (!untouched) {
     found.compare("average", rtl.average[a.colour], d.avg);

@@ -19,6 +19,7 @@
 #include "clocked_dualpi2.h"
 #include "clocked_pie.h"
 #include "clocked_verdicts.h"
+#include "curve_marks.h"
 #include "decide.h"
 #include "differences.h"
 #include "mark_stage.h"
@@ -69,9 +70,9 @@ class Replay {
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, u64 arrival);
 
   // Compares the verdict on a packet that departs; in builds with codel, for each of them. `arrival` as the lane has it.
-  // `marked`: on arrival.
-  void judged(u64 clock, u32 queue, u32 lenBytes, u64 arrival, const Headers& headers, bool marked,
-              HeadVerdict verdict);
+  // `marked`: on arrival. Returns what a curve decides, if one does.
+  std::optional<CurveMark> judged(u64 clock, u32 queue, u32 colour, u32 lenBytes, u64 arrival, const Headers& headers,
+                                  bool marked, HeadVerdict verdict);
   // When the packet that departs in cycle `clock` was chosen, and the bytes that were queued after it then. Call after
   // judged().
   u64 chosen(u64 clock) const { return timeAt(clock - timing::Judging); }
@@ -97,6 +98,7 @@ class Replay {
   void compareAverages(Differences& found, const RtlDecision& rtl) const;
   void settle(Differences& found, const RtlDecision& rtl, const Arrival& seen, u32 provisionalVerdict, u64 clock);
   void checkRefresh(const RtlDecision& rtl, u64 lookup);
+  void averaged(u64 clock, const Arrival& a, bool refresh, bool sound);
   void disagree(const std::string& names, const RtlDecision& rtl, const VmMark& mark, const Arrival& seen,
                 const Decision& model);
   static constexpr u64 Times = 128;  // more cycles than the pipeline has stages
@@ -110,14 +112,15 @@ class Replay {
   // Departures without a refresh so far, by queue and colour. An extra refresh is an error here, a missing one in
   // counter_check.h.
   std::vector<u64> awaited_;
-  // For the verdicts: bytes that came to queues and do not count yet, and what is queued.
+  // For the verdicts: what came to queues and does not count yet, and what is queued.
   struct Came {
     u64 clock;
-    u32 queue, bytes;  // bytes modulo 2^32: negative if more are evicted than come
+    u32 queue, bytes, packets;  // modulo 2^32: negative if more are evicted than come
   };
   std::deque<Came> came_;
-  std::vector<u32> queuedBytes_;
+  std::vector<u32> queuedBytes_, queuedPackets_;
   QueueVerdicts verdicts_;
+  CurveMarks curves_;
   ClockedDualPi2 pairs_;
   ClockedPie pie_;  // some cycles behind: check() learns of a packet when it is decided
   u64 departures_ = 0, departuresAgreed_ = 0;

@@ -48,8 +48,9 @@ void RtlChecks::departed(const Left& left, u64 now, u64 clock) {
   const std::optional<Packet> packet = accounting_.departed(left, now, clock);
   if (!BuildCodel || !packet) return;
   const HeadVerdict verdict = left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass;
-  replay_.judged(clock, left.queue, left.lenBytes, left.arrival, packet->headers, packet->ce, verdict);
-  recorder_.judged(*packet, verdict, clock, replay_.chosen(clock), replay_.behind(left.queue));
+  const std::optional<CurveMark> byCurve =
+      replay_.judged(clock, left.queue, left.colour, left.lenBytes, left.arrival, packet->headers, packet->ce, verdict);
+  recorder_.judged(*packet, verdict, byCurve, clock, replay_.chosen(clock), replay_.behind(left.queue));
 }
 
 void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {

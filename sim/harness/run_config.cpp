@@ -46,7 +46,7 @@ static LoadedConfig read(const Options& o) {
                               ? std::string("which this build cannot")
                               : "which this build can in queues 0 to " + std::to_string(BuildVictims - 1)));
     for (u32 i = 0; i < loaded.config.queue_count && !BuildCodel; i++)
-      if (loaded.config.queues[i].codel.on)
+      if (loaded.config.queues[i].codel.on || loaded.config.queues[i].mark_late)
         throw InputError(o.config + ": queue " + std::to_string(i) +
                          " is to mark or drop packets as they leave, which this build cannot");
     for (u32 i = 0; i < loaded.config.queue_count && !BuildPie; i++)

@@ -48,11 +48,14 @@ void WhyWriter::decided(i64 time, const Packet& p, const RtlDecision& d, const P
             word("for", p.frame->id) + " provisional=" + VerdictNames[d.pushOut.provisionalVerdict]);
 }
 
-void WhyWriter::departed(i64 time, const Packet& p, HeadVerdict verdict) {
+void WhyWriter::departed(i64 time, const Packet& p, HeadVerdict verdict, const std::optional<CurveMark>& byCurve) {
   if (verdict == HeadVerdict::Pass) return;
-  write(time, *p.frame,
-        begin(verdict == HeadVerdict::Drop ? "departure_dropped" : "departure_marked", p) +
-            word("sojourn_ns", wrapped(p.left - p.decided)));
+  std::string text = begin(verdict == HeadVerdict::Drop ? "departure_dropped" : "departure_marked", p) +
+                     word("sojourn_ns", wrapped(p.left - p.decided));
+  if (verdict == HeadVerdict::Mark && byCurve && byCurve->mark)
+    text += " by=curve" + word("level", static_cast<double>(byCurve->level) / (1 << AvgFrac)) +
+            word("threshold", static_cast<double>(byCurve->threshold) / (1 << MarkShareBits));
+  write(time, *p.frame, text);
 }
 
 void WhyWriter::lost(i64 time, u32 input, const Frame& frame) {

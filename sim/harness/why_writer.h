@@ -16,6 +16,9 @@
 //   for           the frame for which it was evicted or marked
 //   provisional   that frame's verdict before the push-out: early, forced, tail, mark
 //   sojourn_ns    time from the verdict on arrival: of verdicts at departure
+//   by            curve: of marks at departure by a curve. Then also
+//   level         what was queued behind the packet, or the average of its colour, in the queue's unit
+//   threshold     the level from which on this packet is marked: the curve at the packet's random number
 #pragma once
 
 #include <string>
@@ -32,7 +35,7 @@ class WhyWriter {
   explicit WhyWriter(const std::string& name) : file_(name) {}
   // Times in ns since 1970. `victim`: the queued packet that a push-out evicted or marked; null if there is none.
   void decided(i64 time, const Packet& packet, const RtlDecision& decision, const Packet* victim);
-  void departed(i64 time, const Packet& packet, HeadVerdict verdict);
+  void departed(i64 time, const Packet& packet, HeadVerdict verdict, const std::optional<CurveMark>& byCurve);
   void lost(i64 time, u32 input, const Frame& frame);
   void keep() { file_.keep(); }
 

@@ -27,7 +27,9 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       pie_(profiles_, shape.pieQueues, configuredNs),
       pairs_(profiles_, shape.pairQueues, configuredNs, config.seed),
       verdicts_(profiles_),
-      queuedBytes_(config.queue_count) {
+      curves_(profiles_, config.seed),
+      queuedBytes_(config.queue_count),
+      queuedPackets_(config.queue_count) {
   config_.queues = profiles_.data();
   for (const VmQueue& q : profiles_) departureUpdates_ |= q.update != 0;
   if (shape.victims == 0) return;
@@ -129,6 +131,8 @@ void ClockedLane::settle() {
   const Arrival& a = d.seen;
   decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, {}};
   std::copy_n(d.averages, Colours, decided_->averages);
+  const bool counted = !a.bad && !a.no_buffer && !a.policed;
+  curves_.averaged(clock_, a.queue, updatedAverages(profiles_[a.queue], a.colour, d.refresh, counted), d.averages);
   if (!d.refresh) {
     const VictimOutcome outcome = outcomeOf(s);
     count(s, outcome);
@@ -156,6 +160,7 @@ void ClockedLane::count(const Settling& s, const VictimOutcome& outcome) {
   if (outcome.enqueued) view_.admitted(s.deciding.clock, a);
   const u32 more = (outcome.enqueued ? a.len_bytes : 0) - (outcome.evicted ? outcome.lenBytes : 0);
   queuedBytes_[a.queue] += more;
+  queuedPackets_[a.queue] += u32{outcome.enqueued} - u32{outcome.evicted};
   pie_.came(clock_, a.queue, more);
   if (outcome.evicted) view_.evicted(clock_, now_, a.queue, outcome.colour, outcome.lenBytes);
   if (s.pushOut && (outcome.evicted || !outcome.enqueued))
@@ -246,9 +251,9 @@ void ClockedLane::transmit() {
 }
 
 // A packet leaves its queue, and goes to the reader unless it is dropped.
-void ClockedLane::depart(const Leaving& leaving, HeadVerdict verdict) {
+void ClockedLane::depart(const Leaving& leaving, HeadVerdict verdict, const std::optional<CurveMark>& byCurve) {
   const Packet& p = leaving.packet;
-  departed_ = Departed{p.id, now_, verdict, leaving.chosen, leaving.behind};
+  departed_ = Departed{p.id, now_, verdict, byCurve, leaving.chosen, leaving.behind};
   view_.departed(clock_, now_, p.queue, p.colour, p.lenBytes);
   if (verdict != HeadVerdict::Drop) chosen_.push_back(leaving);
   if (departureUpdates_ && refreshRoom_) refreshes_.push_back(p);
@@ -262,26 +267,30 @@ void ClockedLane::leave() {
     pie_.taken(clock_, now_, p.queue, p.lenBytes, taken_->decided);
   }
   if (!shape_.codel) {
-    if (taken_) depart(*taken_, HeadVerdict::Pass);
+    if (taken_) depart(*taken_, HeadVerdict::Pass, {});
     taken_.reset();
     return;
   }
-  if (const std::optional<Judging>& last = judging_[timing::Judging - 1]) depart(last->leaving, last->judged.verdict);
+  if (const std::optional<Judging>& last = judging_[timing::Judging - 1])
+    depart(last->leaving, last->judged.verdict, last->byCurve);
   std::copy_backward(judging_, judging_ + timing::Judging - 1, judging_ + timing::Judging);
   judging_[0].reset();
-  if (taken_) judging_[0] = {*taken_, judge(*taken_)};
+  if (taken_) judging_[0] = judge(*taken_);
   taken_.reset();
 }
 
-// A queue has CoDel or is one of a pair; the other lets all packets pass.
-Judged ClockedLane::judge(const Leaving& leaving) {
+// A queue has CoDel, is one of a pair or marks by its curves; the others let all packets pass.
+ClockedLane::Judging ClockedLane::judge(const Leaving& leaving) {
   const Packet& p = leaving.packet;
   const bool isIp = p.headers.is_ip4 || p.headers.is_ip6;
   const u32 dsField = p.headers.dscp << 2 | p.headers.ecn;
-  const HeadVerdict ofPair = pairs_.judge(clock_, now_, p.queue, leaving.decided, isIp ? p.headers.ecn : 0,
-                                          leaving.behind, leaving.behindBoth);
+  const u32 ecn = isIp ? p.headers.ecn : 0;
+  const HeadVerdict ofPair =
+      pairs_.judge(clock_, now_, p.queue, leaving.decided, ecn, leaving.behind, leaving.behindBoth);
+  const auto byCurve = curves_.judge(clock_, p.queue, p.colour, ecn, leaving.behind, leaving.packetsBehind);
   const Judged judged = verdicts_.judge(clock_, now_, p.queue, leaving.decided, dsField, isIp, leaving.behind);
-  return {strongest(judged.verdict, ofPair), judged.again};
+  const HeadVerdict ofCurve = byCurve && byCurve->mark ? HeadVerdict::Mark : HeadVerdict::Pass;
+  return {leaving, {strongest(strongest(judged.verdict, ofPair), ofCurve), judged.again}, byCurve};
 }
 
 bool ClockedLane::wake(u64& ns) const {
@@ -357,6 +366,7 @@ void ClockedLane::clock(u64 now) {
     u32& behind = queuedBytes_[static_cast<u32>(taken)];
     behind -= taken_->packet.lenBytes;
     taken_->behind = taken_->behindBoth = behind;
+    taken_->packetsBehind = --queuedPackets_[static_cast<u32>(taken)];
     if (const u32 other = static_cast<u32>(taken) ^ 1; other < queuedBytes_.size())
       taken_->behindBoth += queuedBytes_[other];
   }

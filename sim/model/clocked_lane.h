@@ -26,6 +26,7 @@
 #include "clocked_schedule.h"
 #include "clocked_verdicts.h"
 #include "clocked_victims.h"
+#include "curve_marks.h"
 #include "decide.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
@@ -51,8 +52,9 @@ class ClockedLane {
   struct Departed {
     u64 id, time;
     HeadVerdict verdict;
-    u64 chosen = 0;  // ns
-    u32 behind = 0;  // bytes that were queued after it then
+    std::optional<CurveMark> byCurve;  // what a curve decided about it
+    u64 chosen = 0;                    // ns
+    u32 behind = 0;                    // bytes that were queued after it then
   };
   struct Lost {
     u64 id;
@@ -107,10 +109,12 @@ class ClockedLane {
     u32 behind = 0;      // bytes that were queued behind it when it was taken
     u32 behindBoth = 0;  // and in the other queue of its pair
     u64 chosen = 0;      // ns
+    u32 packetsBehind = 0;
   };
   struct Judging {
     Leaving leaving;
     Judged judged;
+    std::optional<CurveMark> byCurve;
   };
   // A cell on the egress path. `bytes` 0: none.
   struct OutCell {
@@ -128,8 +132,8 @@ class ClockedLane {
   void count(const Settling& s, const VictimOutcome& outcome);
   void list(const Settling& s, const VictimOutcome& outcome);
   void makeHead();
-  void depart(const Leaving& leaving, HeadVerdict verdict);
-  Judged judge(const Leaving& leaving);
+  void depart(const Leaving& leaving, HeadVerdict verdict, const std::optional<CurveMark>& byCurve);
+  Judging judge(const Leaving& leaving);
   void leave();
   u64 removeVictim(u32 queue, const VictimOutcome& outcome);
   void pushOut(int taken);
@@ -164,9 +168,10 @@ class ClockedLane {
   ClockedPie pie_;
   ClockedDualPi2 pairs_;
   QueueVerdicts verdicts_;
+  CurveMarks curves_;
   ClockedDiscards discards_;
   std::optional<Judging> judging_[timing::Judging];  // by the cycles since the request
-  std::vector<u32> queuedBytes_;                     // by queue, what is not taken
+  std::vector<u32> queuedBytes_, queuedPackets_;     // by queue, what is not taken
   u32 aheadCells_ = 0;                               // chosen, and the reader has not taken them yet
 
   bool reading_ = false, cellRead_ = false;  // cellRead_: in this cycle

@@ -53,7 +53,7 @@ Pending DecisionModel::observe(const Arrival& a) {
   const CurveValue own =
       markable && profile.ecn_own && !drop.over ? curveProbability(profile.curve[VM_MARKS], seen.avg, ratio) : drop;
   seen.over = drop.over;
-  seen.p = own.p;
+  seen.p = markable && q.mark_late ? 0 : own.p;  // it is marked as it leaves (curve_marks.h)
   return seen;
 }
 

@@ -114,13 +114,14 @@ void read(const Object& o, vm_dualpi2_image& out) {
 }  // namespace
 
 void readQueueImage(const Object& o, vm_queue_image& out) {
-  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel", "pie", "dualpi2"});
+  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "mark_late", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel", "pie", "dualpi2"});
   out.unit = o.value("unit").small(1u);
   out.update = o.value("update").small(1u);
   out.ecn = o.value("ecn").small(1u);
   out.size_weight = o.value("size_weight").small(1u);
   out.spacing = o.value("spacing").small(2u);
   out.strict = o.value("strict").small(1u);
+  out.mark_late = o.value("mark_late").small(1u);
   out.priority = o.value("priority").small(15u);
   out.alpha = o.value("alpha").small(11u);
   o.each("masks", 3, [&](const Value& v, std::size_t i) { out.masks[i] = v.small(7u); });

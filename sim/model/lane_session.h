@@ -33,7 +33,7 @@ struct SentFrame {
   std::vector<u8> bytes;
 };
 
-// Whether a queue has CoDel, PIE, DualPI2 or a ce_threshold: the session is then a build with all of them.
+// Whether a queue has CoDel, PIE, DualPI2 or a ce_threshold, or marks at departure: the session is then a build with all of them.
 bool judges(const VmConfig& config);
 
 class LaneSession {

@@ -35,7 +35,8 @@ int vm_average_aged(const VmModel *model, uint32_t queue, uint32_t colour, uint3
 typedef struct VmLane VmLane;
 VmLane *vm_lane_create(const VmConfig *config);
 void vm_lane_destroy(VmLane *lane);
-/* 1: a queue has CoDel, PIE, DualPI2 or a ce_threshold, so that the lane is a build with all of them. */
+/* 1: a queue has CoDel, PIE, DualPI2 or a ce_threshold, or marks at departure, so that the lane is a build with all of
+ * them. */
 int vm_lane_judges(const VmConfig *config);
 int vm_lane_arrive(VmLane *lane, uint64_t time, const uint8_t *frame, uint32_t len_bytes, uint32_t bad, VmArrival *seen,
                    VmDecision *decision); /* seen may be NULL */

@@ -101,16 +101,17 @@ bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
 		for (which = VM_DROPS; which <= VM_MARKS; which++)
 			if (!same_curve(&a->curve[c][which], &b->curve[c][which]))
 				return false;
-	return a->aqm == b->aqm && a->average.kind == b->average.kind && a->average.unit == b->average.unit &&
-	       a->ecn == b->ecn && a->limit == b->limit && a->limit_packets == b->limit_packets &&
-	       a->strict == b->strict && a->priority == b->priority && a->quantum == b->quantum && a->rate == b->rate &&
-	       a->burst == b->burst;
+	return a->aqm == b->aqm && a->mark_at == b->mark_at && a->average.kind == b->average.kind &&
+	       a->average.unit == b->average.unit && a->ecn == b->ecn && a->limit == b->limit &&
+	       a->limit_packets == b->limit_packets && a->strict == b->strict && a->priority == b->priority &&
+	       a->quantum == b->quantum && a->rate == b->rate && a->burst == b->burst;
 }
 
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
 {
 	memcpy(to->curve, from->curve, sizeof(to->curve));
 	to->aqm = from->aqm;
+	to->mark_at = from->mark_at;
 	to->average.kind = from->average.kind;
 	to->average.unit = from->average.unit;
 	to->ecn = from->ecn;

@@ -232,7 +232,7 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_i
 		return VM_ERROR_QUEUE;
 	if (image->victim && queue >= lane->has.victims)
 		return VM_ERROR_VICTIMS;
-	if (image->codel.on && !lane->has.codel)
+	if ((image->codel.on || image->mark_late) && !lane->has.codel)
 		return VM_ERROR_CODEL;
 	if (image->pie.on && !lane->has.pie)
 		return VM_ERROR_PIE;

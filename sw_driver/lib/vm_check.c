@@ -172,8 +172,39 @@ static bool departure_check(const struct vm_queue *q, struct vm_refusal *fault)
 	return true;
 }
 
+/* Marks at departure: one level decides, by a curve that can be inverted, and about no other packet than the one that leaves. */
+static bool marks_check(const struct vm_queue *q, struct vm_refusal *fault)
+{
+	const struct vm_scaled weight = vm_weight(q->average.weight, 1);
+	u32 c, which;
+
+	if (q->mark_at == VM_MARK_AT_ENQUEUE)
+		return true;
+	if (q->aqm != VM_AQM_CURVE)
+		return fail(fault, "", "mark_at", q->mark_at, "enqueue (0) where aqm is not curve");
+	if (!q->ecn)
+		return fail(fault, "", "mark_at", q->mark_at, "enqueue (0) where ecn is 0");
+	if (q->spacing != VM_SPACING_GEOMETRIC)
+		return fail(fault, "", "spacing", q->spacing, "geometric (0) where mark_at is dequeue");
+	if (q->size_weight)
+		return fail(fault, "", "size_weight", q->size_weight, "0 where mark_at is dequeue");
+	if (q->victim)
+		return fail(fault, "", "victim", q->victim, "arriving (0) where mark_at is dequeue");
+	if (weight.mant == 1u << (VM_WEIGHT_MANT_BITS - 1) && !weight.shift && q->average.kind > VM_AVERAGE_WRED)
+		return fail(fault, "", "average.kind", q->average.kind,
+			    "red or wred (0 or 1) where mark_at is dequeue and average.weight is 1");
+	for (c = 0; c < VM_COLOURS; c++) {
+		which = q->curve[c][VM_MARKS].curve != VM_CURVE_TAIL ? VM_MARKS : VM_DROPS;
+		if (q->curve[c][which].curve == VM_CURVE_EXRED)
+			return fail(fault, places[c][which], "curve", VM_CURVE_EXRED,
+				    "tail, red or gentle (0 to 2) where mark_at is dequeue");
+	}
+	return true;
+}
+
 bool vm_queue_check(const struct vm_queue *q, const struct vm_port *port, struct vm_refusal *fault)
 {
 	return vm_port_check(port, fault) && vm_queue_ranges(q, "", fault) && curves_check(q, fault) &&
-	       victim_check(q, fault) && departure_check(q, fault) && vm_marker_check(&q->marker, fault);
+	       victim_check(q, fault) && departure_check(q, fault) && marks_check(q, fault) &&
+	       vm_marker_check(&q->marker, fault);
 }

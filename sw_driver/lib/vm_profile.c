@@ -187,6 +187,7 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	if (w->size_weight)
 		w->inv_mean_len = vm_size_weight(q->size_weight);
 	w->ecn = q->ecn;
+	w->mark_late = q->mark_at == VM_MARK_AT_DEQUEUE;
 	w->limit = q->limit ? q->limit : VM_LEN_MAX;
 	w->limit_packets = q->limit_packets ? q->limit_packets : VM_LEN_MAX;
 	w->alpha = vm_alpha(q->alpha);

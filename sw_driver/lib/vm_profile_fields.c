@@ -131,6 +131,7 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_check_number(fault, place, "dualpi2_beta", s->dualpi2_beta, 0, 1, 255, 1, "0 to 255") &&
 	       vm_check_range(fault, place, "overload", s->overload, 0u, 1u, "drop, mark (0 to 1)") &&
 	       vm_check_range(fault, place, "l4s_mask", s->l4s_mask, 1u, 3u, "1 to 3") &&
+	       vm_check_range(fault, place, "mark_at", s->mark_at, 0u, 1u, "enqueue, dequeue (0 to 1)") &&
 	       vm_average_ranges(&s->average, "average", fault) &&
 	       vm_distance_ranges(&s->distance, "distance", fault);
 }

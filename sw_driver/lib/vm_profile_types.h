@@ -15,6 +15,7 @@ enum vm_spacing { VM_SPACING_GEOMETRIC, VM_SPACING_UNIFORM, VM_SPACING_WAIT };
 enum vm_ttl_option { VM_TTL_OPTION_KEEP, VM_TTL_OPTION_REMOVE };
 enum vm_victim { VM_VICTIM_ARRIVING, VM_VICTIM_NEAREST };
 enum vm_overload { VM_OVERLOAD_DROP, VM_OVERLOAD_MARK };
+enum vm_mark_at { VM_MARK_AT_ENQUEUE, VM_MARK_AT_DEQUEUE };
 enum vm_aqm { VM_AQM_CURVE, VM_AQM_CODEL, VM_AQM_PIE, VM_AQM_DUALPI2 };
 enum vm_marker_kind { VM_MARKER_NONE, VM_MARKER_LEAF, VM_MARKER_SRTCM, VM_MARKER_TRTCM, VM_MARKER_REDP, VM_MARKER_NM, VM_MARKER_3CPM, VM_MARKER_WPM, VM_MARKER_APM };
 enum vm_length { VM_LENGTH_FRAME, VM_LENGTH_IP };
@@ -140,6 +141,7 @@ struct vm_queue {
 	struct vm_number dualpi2_beta; /* dualpi2: what the base probability gains in an update, for each second by which the sojourn time has grown since the one before */
 	u32 overload; /* dualpi2: what L does while its probability would be above 1. drop: the classic drop before a mark. mark: marks alone, and the base probability stays below 1 / coupling; drop, mark */
 	u32 l4s_mask; /* dualpi2: packets of C's classes whose ECN field & l4s_mask is not 0 go to L. 1: ECT(1) and CE */
+	u32 mark_at; /* curve: when ECN-capable packets are marked. enqueue: as they arrive. dequeue: as they leave, by what is queued behind them, or by the average; enqueue, dequeue */
 };
 
 struct vm_curve_image {
@@ -244,6 +246,7 @@ struct vm_queue_image {
 	u32 size_weight;
 	u32 spacing;
 	u32 strict;
+	u32 mark_late;
 	u32 priority;
 	u32 alpha;
 	u32 masks[3];

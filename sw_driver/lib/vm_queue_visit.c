@@ -29,6 +29,7 @@ int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *co
 		VM_PUT(VM_REG_SHADOW_FLAGS_SIZE_WEIGHT, image->size_weight) |
 		VM_PUT(VM_REG_SHADOW_FLAGS_SPACING, image->spacing) |
 		VM_PUT(VM_REG_SHADOW_FLAGS_STRICT, image->strict) |
+		VM_PUT(VM_REG_SHADOW_FLAGS_MARK_LATE, image->mark_late) |
 		VM_PUT(VM_REG_SHADOW_FLAGS_PRIORITY, image->priority) |
 		VM_PUT(VM_REG_SHADOW_FLAGS_ALPHA, image->alpha) |
 		VM_PUT(VM_REG_SHADOW_FLAGS_MASK_GREEN, image->masks[0]) |

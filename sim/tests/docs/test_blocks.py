@@ -16,4 +16,5 @@ def test_no_source_file_is_over_400_lines():
     sources = [name for name in listed if name.endswith((".scala", ".py", ".cpp", ".h", ".rdl"))]
     long = {name: lines for name in sources if (lines := len((ROOT / name).read_text().splitlines())) > 400}
     generated = {"hw/src/vermilion/control/RegisterMap.scala", "sim/harness/register_map.h", "sw_driver/lib/vm_regs.h"}
+    generated |= {"sw_driver/kernel/vm_test_vectors.h"}
     assert not set(long) - generated, long

@@ -290,6 +290,7 @@ def queue_record(queue, port_rate, queues, marker):
         "size_weight": int(queue.size_weight is not None),
         "inv_mean_len": list(size_weight(queue.size_weight.value)) if queue.size_weight else [0, 0],
         "ecn": int(queue.ecn),
+        "mark_late": int(queue.mark_at == "dequeue"),
         "limit": queue.limit.value if queue.limit else LEN_MAX,
         "limit_packets": queue.limit_packets.value if queue.limit_packets else LEN_MAX,
         "alpha": 0 if queue.alpha is None else 8 + int(math.log2(queue.alpha)),

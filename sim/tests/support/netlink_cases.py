@@ -26,10 +26,11 @@ PLAIN = {
     },
 }  # fmt: skip
 
-# The same for the settings of CoDel, PIE and DualPI2, whose curves are tail. aqm may change only without them.
+# The same for the settings of CoDel, PIE and DualPI2, whose curves are tail. aqm may change only without them. LATE: of mark-at.
 JUDGED = {"aqm": "codel", "ce-threshold": 2**20, "ce-mask": 3} | dict.fromkeys(
     ("green", "yellow", "red"), {"curve": "tail"}
 )
+LATE = {"victim": "arriving", "size-weight": 0} | dict.fromkeys(("green", "yellow", "red"), {"curve": "tail"})
 TIMES = {"target": 10**6, "interval": 10**7}
 DEPARTURE = ("aqm", "target", "interval", "mtu", "ce-threshold", "ce-mask", "ce-selector")
 DUALPI2 = ("coupling", "step-threshold", "dualpi2-alpha", "dualpi2-beta", "overload", "l4s-mask")
@@ -47,6 +48,8 @@ def singles(plain: dict) -> list[tuple[tuple, object, dict]]:
             base = merged(plain, JUDGED | {"aqm": "pie", "tupdate": 10**7, "victim-window": 4})
         if path[0] in DUALPI2:
             base = merged(plain, JUDGED | {"aqm": "dualpi2", "l4s-mask": 2})
+        if path[0] == "mark-at":
+            base = merged(plain, LATE)
         held = base
         for name in path:
             held = held[name]
@@ -145,6 +148,12 @@ def refusals(talk: Talk) -> dict[str, tuple[int, str]]:
         ({"aqm": "codel", "tupdate": 10**7}, "tupdate is 10000000; legal is 0 where aqm is not pie or dualpi2"),
         ({"bytemode": 1}, "bytemode is 1; legal is 0 where aqm is not pie"),
         ({"aqm": "pie", "pie_alpha": number(31, 1, 1)}, "pie_alpha is 3.1; legal is 0 to 3"),
+        ({"mark_at": 2}, "mark_at is 2; legal is enqueue, dequeue (0 to 1)"),
+        ({"mark_at": 1}, "mark_at is 1; legal is enqueue (0) where ecn is 0"),
+        ({"mark_at": 1, "aqm": "codel"}, "mark_at is 1; legal is enqueue (0) where aqm is not curve"),
+        ({"mark_at": 1, "ecn": 1, "spacing": 1}, "spacing is 1; legal is geometric (0) where mark_at is dequeue"),
+        ({"mark_at": 1, "ecn": 1, "size_weight": 500}, "size_weight is 500; legal is 0 where mark_at is dequeue"),
+        ({"mark_at": 1, "ecn": 1, "victim": "nearest"}, "victim is 1; legal is arriving (0) where mark_at is dequeue"),
         ({"ce_threshold": 1}, "ce_threshold is 1; legal is 1024ns to 60s"),
         ({"ce_mask": 3}, "ce_mask is 3; legal is 0 where the queue has no ce_threshold"),
         ({"ce_threshold": 2000, "ce_selector": 1}, "ce_selector is 1; legal is only bits that ce_mask has"),

@@ -12,6 +12,18 @@ from vermilion.configuration import config
 from vermilion.measure import commits
 from vermilion.toolchain import build
 
+OF_AQMS = (
+    "aqm",
+    "target",
+    "interval",
+    "tupdate",
+    "mtu",
+    "pie_alpha",
+    "pie_beta",
+    "burst_allowance",
+    "bytemode",
+)
+
 
 def service(rng, port: int) -> dict:
     """Shaper, strict priority or quantum of a queue; `port` in bits a second."""
@@ -101,22 +113,14 @@ def pie(rng, table: dict) -> dict:
 def pair(rng, classic: dict, low: dict):
     """Makes a pair under DualPI2 of two queues, with the shortest updates and the greatest gains."""
     for table in (classic, low):
-        for name in (
-            "aqm",
-            "target",
-            "interval",
-            "tupdate",
-            "mtu",
-            "pie_alpha",
-            "pie_beta",
-            "burst_allowance",
-            "bytemode",
-        ):
+        for name in OF_AQMS:
             table.pop(name, None)
         for colour in ("green", "yellow", "red"):
             table[colour] = {"curve": "tail"}
         table.pop("priority", None)
         table["aqm"] = "dualpi2"
+    if "quantum" not in low and classic.get("quantum", 0) > 7281:  # L would get nine times as much
+        low["quantum"] = 1522
     classic |= {
         "target": f"{int(2 ** rng.uniform(10, 19))}ns",
         "tupdate": f"{65536 * rng.choice((1, 1, 2))}ns",
@@ -130,8 +134,25 @@ def pair(rng, classic: dict, low: dict):
     }
 
 
-def configuration(rng, shape: build.Preset, victims: int | None = None) -> config.Config:
-    """A configuration for a build of the lane."""
+def late(rng, table: dict):
+    """Makes a queue one whose curves mark at departure, by its averages or by what is queued."""
+    for name in (*OF_AQMS, "victim", "victim_by_colour", "victim_window", "size_weight"):
+        table.pop(name, None)
+    table |= {"mark_at": "dequeue", "ecn": True, "spacing": "geometric"}
+    average = table["average"]
+    if average["weight"] > 0.99 or rng.random() < 0.5:
+        average |= {"weight": 1, "kind": rng.choice(("red", "wred"))}
+    limit = table.get("limit") or table["limit_packets"]
+    for colour in ("green", "yellow", "red"):
+        curves = [
+            {"curve": kind, "min": low, "max": low + rng.choice((0, 1, limit // 3)), "p": rng.choice((1, 0.5, 0.1))}
+            for kind, low in ((rng.choice(("red", "gentle")), max(1, rng.randrange(limit // 2))) for _ in range(2))
+        ]
+        table[colour] = rng.choice((curves[0], {"curve": "tail", "ecn": curves[1]}, curves[0] | {"ecn": curves[1]}))
+
+
+def configuration(rng, shape: build.Preset, late_share: float = 0.1) -> config.Config:
+    """A configuration for a build of the lane. `late_share`: the share of queues whose curves mark at departure, in builds that have it."""
     count = rng.randrange(1, min(7, shape.queues + 1))
     port = int(10 ** rng.uniform(8, 10))
     asked = {"seed": rng.randrange(1, 2**32), "port": {"rate": port}, "queue": [], "marker": []}
@@ -146,6 +167,9 @@ def configuration(rng, shape: build.Preset, victims: int | None = None) -> confi
         for classic, low in zip(asked["queue"][::2], asked["queue"][1::2], strict=False):
             if own.random() < 0.3:
                 pair(own, classic, low)
+    for table in asked["queue"] if shape.codel else ():
+        if table.get("aqm") != "dualpi2" and own.random() < late_share:
+            late(own, table)
     return config.parse(asked, shape.queues, shape.victims)
 
 

@@ -48,7 +48,18 @@ def random_queue(rng, name):
     if rng.random() < 0.5:
         queue |= {"victim": "nearest", "victim_by_colour": rng.random() < 0.5, "remark": {"red": rng.randint(0, 63)}}
         queue |= {"distance": {"share": True, "infer": False}, "ttl_option": "remove"}
-    return queue | random_departure(rng, queue)
+    queue |= random_departure(rng, queue)
+    if may_be_late(queue) and rng.random() < 0.7:
+        queue["mark_at"] = "dequeue"
+    return queue
+
+
+def may_be_late(queue) -> bool:
+    """Whether the curves of a queue can mark at departure."""
+    kinds = [queue[colour].get("ecn", queue[colour])["curve"] for colour in COLOURS]
+    alone = queue["ecn"] and queue["spacing"] == "geometric" and "aqm" not in queue and "exred" not in kinds
+    colours = queue["average"]["weight"] < 0.99 or queue["average"]["kind"] in ("red", "wred")
+    return alone and colours and "size_weight" not in queue and "victim" not in queue
 
 
 def random_departure(rng, queue):
@@ -78,7 +89,7 @@ def random_departure(rng, queue):
 def random_pair(rng, classic, low):
     """Makes two queues a pair under DualPI2."""
     for queue in (classic, low):
-        for name in (*PIE, "target", "interval", "tupdate", "mtu", "priority", "quantum"):
+        for name in (*PIE, "target", "interval", "tupdate", "mtu", "priority", "quantum", "mark_at"):
             queue.pop(name, None)
         queue |= dict.fromkeys(COLOURS, {"curve": "tail"}) | {"aqm": "dualpi2"}
         queue["quantum"] = rng.randint(64, 65535)

@@ -209,7 +209,7 @@ class Queue(QueueFields):
                 f"has victim_window {self.victim_window}, which works at the queue's limit, and no limit; "
                 f"give limit, 1 to {LEN_MAX} bytes, or limit_packets, 1 to {LEN_MAX} packets"
             )
-        if fault := departure.fault(self, self.curves()):
+        if fault := departure.fault(self, self.average, self.curves()):
             raise ValueError(fault)
         for colour in COLOURS:
             drop = getattr(self, colour)

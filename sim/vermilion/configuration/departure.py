@@ -8,7 +8,8 @@ from vermilion.values import units
 from vermilion.values.fields import UserError
 from vermilion.values.units import Amount
 
-from .tables import QueueFields
+from . import departure_marks
+from .tables import AverageFields, QueueFields
 
 UPDATE_NS, MOST_SPENT = 292, 0.5  # of a queue's probability (UpdateSweep.scala); share of the time
 AQMS = next(field.words for field in FIELDS if field.name == "aqm")[1:]  # that a build has or has not
@@ -23,8 +24,9 @@ OF_PAIR = ("target", "tupdate", "mtu", *OWN_FIELDS["dualpi2"])  # settings that 
 NEEDS = {"pie": ("PIE", "pie"), "dualpi2": ("DualPI2", "dualpi2")}
 
 
-def fault(queue: QueueFields, curves: Iterable[tuple[str, str]]) -> str | None:
+def fault(queue: QueueFields, average: AverageFields, curves: Iterable[tuple[str, str]]) -> str | None:
     """What is not legal in a queue, or None; `curves`: field and kind of each of its curves."""
+    curves = list(curves)
     for name, aqms in (
         ("target", ("codel", "pie", "dualpi2")),
         ("interval", ("codel",)),
@@ -51,7 +53,7 @@ def fault(queue: QueueFields, curves: Iterable[tuple[str, str]]) -> str | None:
             return (
                 f'has {where}.curve "{kind}" with aqm = "{queue.aqm}", which decides by sojourn time; legal is "tail"'
             )
-    return None
+    return departure_marks.fault(queue, average, curves)
 
 
 def pairs(queues: Sequence[tuple[str, int, QueueFields]]) -> dict[int, Amount]:
@@ -106,6 +108,8 @@ def check(queues: Iterable[tuple[str, QueueFields]], build_aqms: frozenset[str] 
                 f'queue "{name}" has aqm = "{queue.aqm}"; this build has no {called}, a build with {flag} is needed, such as the preset lab'
             )
         asked = 'aqm = "codel"' if queue.aqm == "codel" else "ce_threshold" if queue.ce_threshold else None
+        if queue.mark_at == "dequeue":
+            asked = 'mark_at = "dequeue"'
         if asked and "codel" not in build_aqms:
             raise UserError(
                 f'queue "{name}" has {asked}; this build marks and drops packets only as they arrive, '

@@ -118,6 +118,7 @@ class QueueFields(Strict):
     dualpi2_beta: Annotated[float, number(0, 255, "0 to 255")] | None = None  # dualpi2: what the base probability gains in an update, for each second by which the sojourn time has grown since the one before.
     overload: Literal["drop", "mark"] = "drop"  # dualpi2: what L does while its probability would be above 1. drop: the classic drop before a mark. mark: marks alone, and the base probability stays below 1 / coupling.
     l4s_mask: Annotated[int, number(1, 3, "1 to 3", whole=True)] | None = None  # dualpi2: packets of C's classes whose ECN field & l4s_mask is not 0 go to L. 1: ECT(1) and CE.
+    mark_at: Literal["enqueue", "dequeue"] = "enqueue"  # curve: when ECN-capable packets are marked. enqueue: as they arrive. dequeue: as they leave, by what is queued behind them, or by the average.
 
 
 MARKER_KINDS = {

@@ -32,6 +32,12 @@ AQMS = {
             "step_threshold": "500us",
         },
         {"name": "l", "aqm": "dualpi2"},
+        {
+            "name": "late",
+            "ecn": True,
+            "mark_at": "dequeue",
+            "green": {"curve": "red", "min": 9000, "max": 9000, "p": 1},
+        },
     ],
 }
 QUEUES = 16

@@ -124,5 +124,6 @@ FIELDS = (
     Field("dualpi2_beta", ("dualpi2_beta",), "number", (), None, Fraction(16, 5), True),
     Field("overload", ("overload",), "enum", ("drop", "mark"), None, Fraction(0, 1), True),
     Field("l4s_mask", ("l4s_mask",), "count", (), None, Fraction(1, 1), True),
+    Field("mark_at", ("mark_at",), "enum", ("enqueue", "dequeue"), None, Fraction(0, 1), True),
 )
 BY_NAME = {each.name: each for each in FIELDS}

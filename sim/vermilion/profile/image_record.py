@@ -116,6 +116,7 @@ class QueueImage(_QueueImageWords):
     size_weight: int
     spacing: int
     strict: int
+    mark_late: int
     priority: int
     alpha: int
     masks: list[int]

@@ -205,7 +205,7 @@ def shares(asked: Lane, numbers: Iterable[int]) -> PoolRecord | None:
 
 
 def notes(config: Asked) -> list[str]:
-    """A sentence for each probability that is so small that the hardware holds 0."""
+    """A sentence for each probability that is so small that the hardware holds 0, and for drops that come before marks at departure."""
     found = []
     for queue in config.queue:
         for colour in COLOURS:
@@ -216,6 +216,11 @@ def notes(config: Asked) -> list[str]:
                         f'queue "{queue.name}" has {where}.p {curve.p:g}, which the hardware holds as 0; '
                         f"the step of p is 2^-{PROB_FRAC} ({2**-PROB_FRAC:.2g})"
                     )
+            if queue.mark_at == "dequeue" and drop.shape() is not None:
+                found.append(
+                    f'queue "{queue.name}" marks packets as they leave. While the average on arrival is at or above '
+                    f"{thresholds(drop, queue)[2]}, the end of {colour}, it drops all packets that arrive, ECN-capable ones, too"
+                )
     return found
 
 

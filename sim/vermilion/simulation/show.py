@@ -25,7 +25,7 @@ from vermilion.values.fields import COLOURS
 from . import digest, front
 from . import result as results
 from .result import Check, Replay, Result, count
-from .show_departure import decides_at_departure, departure_table, report_rows
+from .show_departure import decides_at_departure, departure_table, marks_table, report_rows
 from .simulate import Progress, Warn
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
@@ -101,8 +101,9 @@ def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
             str(q.index), q.name, codes, remarks(q), service, limits(q), units.rate_text(q.rate) if q.rate else ""
         )
     screen.print(queues)
-    if departures := departure_table(config):
-        screen.print(departures)
+    for made in (departure_table(config), marks_table(config)):
+        if made:
+            screen.print(made)
     screen.print(distance_table(config))
     if config.rule:
         screen.print(rule_table(config.rule, rules.codes(config.rule, config.queue)))

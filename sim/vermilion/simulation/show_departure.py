@@ -1,14 +1,16 @@
-"""What `vermilion check` says of queues that mark or drop packets by their sojourn time: when, and how fast; and a run of its reports."""
+"""What `vermilion check` says of queues that mark or drop packets by their sojourn time, and of curves that mark at departure; and a run of its reports."""
 
 from typing import Any
 
 from rich.table import Table
 
+from vermilion.configuration import departure_marks
 from vermilion.configuration.config import Config, Queue
 from vermilion.configuration.egresses import Asked
 from vermilion.console.tables import table
 from vermilion.hardware.driver_library import C
 from vermilion.hardware.profile_fields import FIELDS
+from vermilion.profile.quantise import thresholds
 from vermilion.values import units
 
 from .result import Reported
@@ -39,7 +41,9 @@ def times(queue: Queue) -> list[tuple[str, int]]:
 
 def decides_at_departure(config: Asked | None) -> bool:
     """Whether a queue marks or drops packets as they leave."""
-    judges = lambda queue: queue.aqm in ("codel", "dualpi2") or queue.ce_threshold is not None
+    judges = lambda queue: (
+        queue.aqm in ("codel", "dualpi2") or queue.ce_threshold is not None or queue.mark_at == "dequeue"
+    )
     return config is not None and any(map(judges, config.queue))
 
 
@@ -96,6 +100,22 @@ def departure_table(config: Config) -> Table | None:
         if q.ce_threshold is not None:
             above = "; ".join(filter(None, (above, f"{text['ce_threshold']}, {marked(q)}")))
         made.add_row(q.name, q.aqm, text.get("target", ""), text.get("interval", ""), then, drops, above)
+    return made if made.row_count else None
+
+
+def marks_table(config: Config) -> Table | None:
+    """By which level each curve marks packets as they leave; None if none does."""
+    made = table("Marks at departure", ["queue", "curve", "of"], ["marks\nfrom", "all\nfrom"])
+    for q in config.queue:
+        for field, _ in departure_marks.followed(q.curves()).values() if q.mark_at == "dequeue" else ():
+            colour, _, own = field.partition(".")
+            curve = getattr(q, colour).ecn if own else getattr(q, colour)
+            if curve.shape() is None:
+                continue
+            low, high, end = thresholds(curve, q)
+            unit = f"{q.average.unit}s"
+            level = f"{unit} behind the packet" if departure_marks.by_depth(q.average) else f"average, {unit}"
+            made.add_row(q.name, field, level, f"{low:,}", f"{end if curve.curve == 'gentle' else high:,}")
     return made if made.row_count else None
 
 

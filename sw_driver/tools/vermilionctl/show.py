@@ -44,7 +44,7 @@ def curve(made, colour: str) -> str:
 
 
 def judged(made) -> str:
-    """What marks or drops packets by their sojourn time; empty where nothing does."""
+    """What marks or drops packets as they leave, and PIE; empty where nothing does."""
     time = lambda value, without: units.time_text(value) if value else without
     aqm = (
         "",
@@ -53,7 +53,8 @@ def judged(made) -> str:
         f"dualpi2, {time(made.target, '15ms')}, {time(made.step_threshold, '')}",
     )
     above = f"CE above {time(made.ce_threshold, '')}" if made.ce_threshold else ""
-    return "; ".join(text for text in (aqm[made.aqm], above) if text)
+    late = "marks at departure" if made.mark_at else ""
+    return "; ".join(text for text in (aqm[made.aqm], late, above) if text)
 
 
 def print_overview(screen, session, held):

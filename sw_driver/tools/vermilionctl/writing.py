@@ -44,9 +44,9 @@ def check(lane, record: Record, wanted: Record, words: dict):
             raise UserError(f'queue {number} has aqm = "pie"; this build has no PIE')
         if words[number].dualpi2.on and not lane.has.dualpi2:
             raise UserError(f'queue {number} has aqm = "dualpi2"; this build has no DualPI2')
-        if words[number].codel.on and not lane.has.codel:
+        if (words[number].codel.on or words[number].mark_late) and not lane.has.codel:
             raise UserError(
-                f"queue {number}: aqm or ce_threshold is to mark or drop packets as they leave; this build cannot"
+                f"queue {number}: aqm, ce_threshold or mark_at is to mark or drop packets as they leave; this build cannot"
             )
     check_share(lane, record, wanted)
     if (wanted.pool or 0) > CELL_BYTES * lane.has.cells:

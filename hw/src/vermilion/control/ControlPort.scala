@@ -3,6 +3,7 @@ package vermilion.control
 import chisel3._
 import chisel3.util._
 import vermilion.control.{RegisterMap => R}
+import vermilion.departure.MarkSettings
 import vermilion.fixed.{Arithmetic, ConstantTable}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowFormats
@@ -43,7 +44,11 @@ class ControlPort(p: LaneParams) extends Module {
   private def written(address: Int): Bool = file.written(address)
   private def stored(of: R.Register, index: Int*): UInt = file.register(of(index: _*), of.mask)
 
-  private def shadow(of: R.Register, index: Int*): UInt = file.loaded(of(index: _*), of.mask)
+  private def shadow(of: R.Register, index: Int*): UInt = file.loaded(of(index: _*), of.mask & ~unknown(of))
+
+  /** Bits of a register that a build does not have. */
+  private def unknown(of: R.Register): BigInt =
+    if (of == R.ShadowFlags && !p.codel) BigInt(1) << R.ShadowFlags.markLate.low else BigInt(0)
 
   // Words that are not in the register file. Each of them is an input of the read multiplexer.
   private val shown = scala.collection.mutable.Map.empty[Int, UInt]
@@ -243,7 +248,10 @@ class ControlPort(p: LaneParams) extends Module {
     factor(curve.inverses(0), R.ShadowColourCurveInv1, c, k)
     factor(curve.inverses(1), R.ShadowColourCurveInv2, c, k)
   }
-  for (c <- 0 until Colour.Count) config.colours(c).ecnOwn := shadow(R.ShadowColourEcnOwn, c)(0)
+  for (c <- 0 until Colour.Count) {
+    config.colours(c).ecnOwn := shadow(R.ShadowColourEcnOwn, c)(0)
+    config.colours(c).late := (if (p.codel) R.ShadowFlags.markLate(flags) else false.B)
+  }
 
   private val service = io.lane.service.bits
   service.strict := R.ShadowFlags.strict(flags)
@@ -257,6 +265,7 @@ class ControlPort(p: LaneParams) extends Module {
 
   private val aqms = new ShadowAqms(shadow(_), R.ShadowFlags.ecn(flags))
   service.codel.foreach(aqms.codel)
+  service.marks.foreach(_ := MarkSettings(config))
   service.dualPi2.foreach(aqms.dualPi2)
   config.l4sMask := (if (p.dualpi2) aqms.l4sMask else 0.U)
   if (p.pie) aqms.pie(config.pie) else config.pie := 0.U.asTypeOf(config.pie)

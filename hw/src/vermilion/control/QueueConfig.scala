@@ -40,6 +40,7 @@ class CurveConfig extends Bundle {
 class ColourConfig extends Bundle {
   val drop = new CurveConfig
   val ecnOwn = Bool()
+  val late = Bool() // in builds with `codel`: packets that can be marked are, as they leave
   val ecn = new CurveConfig
 }
 

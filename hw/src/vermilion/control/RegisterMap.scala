@@ -138,13 +138,14 @@ object RegisterMap {
 
   object Routes extends Register(0x00f0, BigInt("ffffffff", 16), 0x4)
 
-  object ShadowFlags extends Register(0x0100, BigInt("777ff7f", 16)) {
+  object ShadowFlags extends Register(0x0100, BigInt("777ffff", 16)) {
     val unit = Field(0, 0)
     val update = Field(1, 1)
     val ecn = Field(2, 2)
     val sizeWeight = Field(3, 3)
     val spacing = Field(5, 4)
     val strict = Field(6, 6)
+    val markLate = Field(7, 7)
     val priority = Field(11, 8)
     val alpha = Field(15, 12)
     val maskGreen = Field(18, 16)

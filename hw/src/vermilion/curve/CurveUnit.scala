@@ -25,10 +25,14 @@ import vermilion.fixed.Formats._
   * }}}
   * A packet that can be marked uses the mark curve, if its colour has one and the average is not over the end of the drop curve.
   *
-  * Timing: inverses and `ratio` in cycle t - [[CurveUnit.Early]]; `average`, `drop`, `mark`, `mayMark` in t; `forced` (the average is over the end
+  * With `none` the probability is 0. `forced` is as without it.
+  *
+  * Timing: inverses and `ratio` in cycle t - [[CurveUnit.Early]]; `average`, `drop`, `mark`, `mayMark`, `none` in t; `forced` (the average is over the end
   * of the drop curve) in t + 1; `probability` in t + [[CurveUnit.Latency]]. Both outputs come from registers. One packet per cycle.
+  *
+  * @param hasNone there are packets with a probability of 0, whatever their average
   */
-class CurveUnit extends Module {
+class CurveUnit(hasNone: Boolean = false) extends Module {
   import CurveUnit._
   val io = IO(new Bundle {
     val dropInverses = Input(CurveInverses())
@@ -38,6 +42,7 @@ class CurveUnit extends Module {
     val drop = Input(new CurveShape)
     val mark = Input(new CurveShape)
     val mayMark = Input(Bool()) // the mark curve may be used
+    val none = Option.when(hasNone)(Input(Bool())) // with `average`: the probability is 0
     val forced = Output(Bool())
     val probability = Output(UInt(ProbBits.W))
   })
@@ -77,7 +82,9 @@ class CurveUnit extends Module {
   private val (mark, markDistance) = lookup(io.mark)
   private val byMark = io.mayMark && !drop.over
   private val s1ByMark = Delay(byMark)
-  private val s1Segment = Delay(Mux(byMark, mark, drop))
+  private val segment = WireInit(Mux(byMark, mark, drop))
+  io.none.foreach(none => when(none) { segment.below := true.B })
+  private val s1Segment = Delay(segment)
   private val s1Distance = Delay(Mux(byMark, markDistance, dropDistance))
   private val (inverseOfDrop, inverseOfMark) =
     (VecInit(s0Inverses(0))(drop.second), VecInit(s0Inverses(1))(mark.second))

@@ -35,7 +35,7 @@ class QueueCurves(p: LaneParams) extends Module {
     val request = Flipped(Valid(new CurveRequest(p)))
     val ratio = Input(UInt(RatioBits.W))
     val average = Input(UInt(AvgBits.W))
-    // the packet can be marked in this queue; it uses the mark curve if its colour has one
+    // the packet can be marked in this queue; it uses the mark curve if its colour has one, or none if it is marked as it leaves
     val canMark = Input(Bool())
     val forced = Output(Bool())
     val probability = Output(UInt(ProbBits.W))
@@ -49,6 +49,7 @@ class QueueCurves(p: LaneParams) extends Module {
     val drop = new CurveShape
     val ecnOwn = Bool()
     val ecn = new CurveShape
+    val late = Option.when(p.codel)(Bool())
   }
   private def memories[T <: Data](record: T): Seq[Memory[T]] =
     Seq.fill(Colour.Count)(new Memory(p.queues, record, MemoryKind.of(p.queues)))
@@ -63,6 +64,7 @@ class QueueCurves(p: LaneParams) extends Module {
     shape.drop := colour.drop.shape
     shape.ecnOwn := colour.ecnOwn
     shape.ecn := colour.ecn.shape
+    shape.late.foreach(_ := colour.late)
     inverses(c).write(commits, io.commit.bits.queue, inverse)
     shapes(c).write(commitsLater, io.commit.bits.queue, shape)
   }
@@ -73,7 +75,7 @@ class QueueCurves(p: LaneParams) extends Module {
     VecInit(memories.map(_.read(requests(clock + 4).queue)))(requests(clock + 5).colour)
   private val inversesRead = ofColour(inverses, -4)
   private val shapesRead = Delay(ofColour(shapes, -2))
-  private val unit = Module(new CurveUnit)
+  private val unit = Module(new CurveUnit(p.codel))
   unit.io.dropInverses := inversesRead.drop
   unit.io.markInverses := inversesRead.ecn
   unit.io.ratio := io.ratio
@@ -81,6 +83,7 @@ class QueueCurves(p: LaneParams) extends Module {
   unit.io.drop := shapesRead.drop
   unit.io.mark := shapesRead.ecn
   unit.io.mayMark := io.canMark && shapesRead.ecnOwn
+  unit.io.none.zip(shapesRead.late).foreach { case (none, late) => none := io.canMark && late }
   io.forced := unit.io.forced
   io.probability := unit.io.probability
 }

@@ -12,6 +12,7 @@ import vermilion.stream.QueueEntry
 class QueueVerdicts(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val codel = new CodelSettings
+  val marks = new MarkSettings
   val dualPi2 = Option.when(p.dualpi2)(new DualPi2Settings)
 }
 
@@ -36,6 +37,7 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   * Its backlog are the bytes that are queued behind it then ([[QueueBacklog]]).
   *
   * In builds with `dualpi2` the pairs of queues with DualPI2 have [[DualPi2Queues]] beside it. A queue with DualPI2 has no CoDel, but may have a `ce_threshold`. A drop goes before a mark.
+  * Queues whose curves mark at departure have neither, but may have a `ce_threshold` ([[CurveMarks]]).
   *
   * A packet that is flushed is judged with a backlog of 0, as its queue may become empty by the flush, and its verdict has no effect.
   * A queue whose CoDel is turned on begins with a new state. Other changes keep the state.
@@ -44,7 +46,7 @@ class JudgedPacket(p: LaneParams) extends Bundle {
   * applies to packets that are taken after it. No queue may be configured in two consecutive cycles.
   *
   * `busy` is high while a packet is under way or a queue is not settled. When it is low, the next verdicts do not depend on how many cycles pass.
-  * RAMs of `queues` records, each with one writer: `settings` (configuration), `known` (verdicts), and those of [[CodelUnit]].
+  * RAMs of `queues` records, each with one writer: `settings` (configuration), `known` (verdicts), and those of [[CodelUnit]] and [[CurveMarks]].
   *
   * @param verdict decides: a [[CodelUnit]], or what a proof has in its place
   */
@@ -57,6 +59,8 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
     val taken = Flipped(Valid(new TakenPacket(p)))
     val behind = Input(UInt(LenBits.W)) // bytes that are queued behind it, one cycle after `taken`
     val behindBoth = Input(UInt(LenBits.W)) // and in the other queue of its pair
+    val packetsBehind = Input(UInt((p.cellBits + 1).W)) // packets in its own queue
+    val marks = new MarkPorts(p)
     val flushed = Input(Bool()) // with `taken`
     val judged = Valid(new JudgedPacket(p))
     val dueAgain = Output(Bool()) // with `judged`: a drop, and another drop of the queue may be due at once
@@ -88,8 +92,17 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
       }
       (pairs.io.drop, pairs.io.mark)
   }
+  private val curves = Module(new CurveMarks(p)).suggestName("curves")
+  curves.io.ports := io.marks
+  curves.io.configure.valid := io.configure.valid
+  curves.io.configure.bits.queue := io.configure.bits.queue
+  curves.io.configure.bits.settings := io.configure.bits.marks
+  curves.io.taken := io.taken
+  curves.io.flushed := io.flushed
+  curves.io.behind := io.behind
+  curves.io.packetsBehind := io.packetsBehind
   private val drops = codel.io.drop || pairDrops
-  private val marks = codel.io.mark && !pairDrops || pairMarks && !codel.io.drop
+  private val marks = (codel.io.mark || curves.io.mark) && !pairDrops || pairMarks && !codel.io.drop
 
   // -- configuration: the old record is read first, as it tells whether the queue's CoDel is turned on by the new one --
   private val configures = RegNext(io.configure.valid, false.B)
@@ -144,6 +157,7 @@ object DepartureVerdicts {
 
   /** Cycles from `taken` to `judged`. */
   val Latency: Int = CodelUnit.Latency
+  require(CurveMarks.Latency == Latency, s"the latency of CurveMarks is ${CurveMarks.Latency}; legal is $Latency")
   require(
     DualPi2Unit.Latency == Latency,
     s"the latency of DualPi2Unit is ${DualPi2Unit.Latency}; legal is $Latency, that of CodelUnit"

@@ -147,6 +147,11 @@ class LaneCore(p: LaneParams) extends Module {
     ports.seed.valid := io.configuration.seed.valid
     ports.seed.bits := io.configuration.seed.bits.flow
   }
+  for (ports <- queues.marks) {
+    ports.seed.valid := io.configuration.seed.valid
+    ports.seed.bits := io.configuration.seed.bits.flow
+    ports.averaged := policy.io.decision.bits.averaged(policy.io.decision.valid)
+  }
   private val refused = WireInit(policy.io.refused)
   for ((decides, settles) <- policy.pushOuts.zip(queues.pushOuts)) {
     settles.ahead := decides.ahead

@@ -6,7 +6,7 @@ import vermilion.average.Tally
 import vermilion.classify.ClassEntry
 import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
-import vermilion.departure.{PieArrival, QueuePie}
+import vermilion.departure.{Averaged, PieArrival, QueuePie}
 import vermilion.flow.FlowState
 import vermilion.lane.LaneParams
 import vermilion.stream._
@@ -42,6 +42,17 @@ class Decision(p: LaneParams) extends Bundle {
   val headCell = UInt(p.cellBits.W) // identifies the packet, like `outcome.victim.cell`
   val stored = Option.when(p.reports)(Bool()) // it has cells
   val outcome = new Outcome(VictimParams.of(p)) // defined only where `pushOut` is set
+  val updated = Option.when(p.codel)(Vec(Colour.Count, Bool())) // the averages that it has changed
+
+  /** The averages that it has changed, for verdicts at departure. */
+  def averaged(valid: Bool): Valid[Averaged] = {
+    val out = Wire(Valid(new Averaged(p)))
+    out.valid := valid
+    out.bits.queue := queue
+    out.bits.updated := updated.get
+    out.bits.average := average
+    out
+  }
 }
 
 /** Ports from the pipeline to queues with the victim search, and back.

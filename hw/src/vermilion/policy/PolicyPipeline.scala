@@ -375,6 +375,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.ahead := holdUntil(averages.io.ahead, averageDone, latency)
   out.draw := done.draw
   out.average := holdUntil(averages.io.average, averageDone, latency)
+  out.updated.foreach(_ := holdUntil(s1Update, 1, latency))
   out.probability := Delay(curve.io.probability | delays.map(_.io.probability).getOrElse(0.U))
   out.queued := limit.io.queued
   out.poolFull := Delay(pool.io.over)

@@ -83,6 +83,7 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
   }))
 
   val dualPi2 = Option.when(p.dualpi2)(IO(new DualPi2Ports))
+  val marks = Option.when(p.codel)(IO(new MarkPorts(p)))
 
   /** In builds with `reports`: packets that are discarded, or marked, instead of just sent. */
   val reported = Option.when(p.reports)(IO(Valid(new ReportEvent(p))))
@@ -96,6 +97,7 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
   came.valid := io.enqueue.valid
   came.bits.queue := io.enqueue.bits.queue
   came.bits.bytes := io.enqueue.bits.queueEntry.lenBytes
+  came.bits.packets.foreach(_ := 1.U)
   private val comes = pushOuts match { // a packet is on its way to the queues, or to their heads
     case None => false.B
     case Some(ports) =>
@@ -109,6 +111,8 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
       came.bits.queue := bodies.io.settled.queue
       came.bits.bytes := Mux(outcome.enqueued, bodies.io.settled.lenBytes, 0.U) -
         Mux(outcome.evicted, outcome.victim.lenBytes, 0.U(LenBits.W))
+      def one(comes: Bool): UInt = Mux(comes, 1.U((p.cellBits + 1).W), 0.U)
+      came.bits.packets.foreach(_ := one(outcome.enqueued) - one(outcome.evicted))
       ports.ready := bodies.io.ready
       queues.enqueue := bodies.io.newHead
       queues.place.foreach(_ := bodies.io.place)
@@ -142,6 +146,7 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
     scheduler.io.configure.bits.dualPi2.zip(io.configure.bits.dualPi2).foreach { case (to, from) => to := from }
     scheduler.io.configure.bits.codel.zip(io.configure.bits.codel).foreach { case (to, from) => to := from }
+    scheduler.io.configure.bits.marks.foreach(_ := DontCare) // the choice does not depend on them
     scheduler.io.paused := io.paused(e)
     scheduler.io.flush.egresses.head := io.flush.egresses(e)
     scheduler.io.flush.queue.valid := io.flush.queue.valid && phases.isOf(e, io.flush.queue.bits)
@@ -189,9 +194,12 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     verdicts.io.configure.valid := io.configure.valid
     verdicts.io.configure.bits.queue := io.configure.bits.queue
     verdicts.io.configure.bits.codel := io.configure.bits.codel.get
+    verdicts.io.configure.bits.marks := io.configure.bits.marks.get
     verdicts.io.configure.bits.dualPi2.zip(io.configure.bits.dualPi2).foreach { case (to, from) => to := from }
     verdicts.io.behind := backlog.get.io.behind
     verdicts.io.behindBoth := backlog.get.io.behindBoth
+    verdicts.io.packetsBehind := backlog.get.io.packetsBehind.get
+    verdicts.io.marks := marks.get
     verdicts.dualPi2.zip(dualPi2).foreach { case (of, ports) => of <> ports }
     judged := verdicts.io.judged
     val dropped = Wire(Valid(new DroppedPacket(p)))

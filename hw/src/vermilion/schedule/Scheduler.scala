@@ -3,7 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
-import vermilion.departure.{CodelSettings, DepartureVerdicts, DualPi2Settings}
+import vermilion.departure.{CodelSettings, DepartureVerdicts, DualPi2Settings, MarkSettings}
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
@@ -18,6 +18,7 @@ class QueueService(p: LaneParams) extends Bundle {
   val quantum = UInt(18.W) // bytes per DRR turn, for queues that are not strict; below 64 counts as 64
   val shaper = new ShaperConfig
   val codel = Option.when(p.codel)(new CodelSettings)
+  val marks = Option.when(p.codel)(new MarkSettings)
   val dualPi2 = Option.when(p.dualpi2)(new DualPi2Settings)
 }
 

@@ -42,6 +42,9 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     if (p.codel) DepartureVerdicts.Latency else 0 // cycles from a choice to `departed`, beyond the one of other builds
   dut.io.now := 0.U
   dut.io.skip := free.skip
+  dut.marks.foreach(ports =>
+    ports := 0.U.asTypeOf(ports)
+  ) // no curve marks: any packet may be marked by the free verdict
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
   private val paused = if (flushes) free.pauses else false.B
   dut.io.paused.head := paused
