@@ -38,7 +38,7 @@ void CurveMarks::averaged(u64 clock, u32 queue, u32 updated, const u64 averages[
 
 std::optional<CurveMark> CurveMarks::judge(u64 clock, u32 queue, u32 colour, u32 ecn, u32 bytesBehind,
                                            u32 packetsBehind) {
-  for (; !coming_.empty() && coming_.front().clock < clock; coming_.pop_front())
+  for (; !coming_.empty() && coming_.front().clock <= clock; coming_.pop_front())
     for (u32 e = 0; e < u32{Colours}; e++)
       if (coming_.front().updated >> e & 1)
         averages_[coming_.front().queue * Colours + e] = coming_.front().averages[e];

@@ -50,6 +50,8 @@ DESIGNS = {
     "reports": ("ReportStream", "reports of drops and marks, 64 bits", False),
     "reports-512": ("ReportStream", "reports of drops and marks, 512 bits", False),
     "dualpi2-queues": ("DualPi2Queues", "DualPI2, 8 pairs, with settings, draws and updates", False),
+    "curve-marks": ("CurveMarks", "marks of curves at departure, 16 queues", False),
+    "curve-marks-1024": ("CurveMarks", "marks of curves at departure, 1,024 queues", False),
     "parser": ("HeaderParser", "the header parser", False),
     "queues": ("EgressQueues", "queues and scheduler, 16 queues", False),
     "queues-protected": ("EgressQueues", "queues and scheduler, 16 queues, protected memories", False),

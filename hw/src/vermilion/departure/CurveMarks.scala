@@ -71,7 +71,7 @@ class QueueMarks(p: LaneParams) extends Bundle {
 /** Marks ECT packets by a RED curve as they leave (RFC 3168, RED by Floyd and Jacobson 1993, DCTCP by RFC 8257).
   *
   * The level a is what is queued behind the packet as it is taken, without the packet itself, if the weight of the queue's averages is 1. Otherwise it is the
-  * average of the packet's colour that is newest one cycle before `taken`. A packet that is flushed is not marked.
+  * average of the packet's colour that is newest when it is `taken`. A packet that is flushed is not marked.
   * {{{
   *   a < min:         no mark
   *   min <= a < max:  probability p (a - min) / (max - min)
@@ -86,9 +86,9 @@ class QueueMarks(p: LaneParams) extends Bundle {
   *
   * Two draws for each ECT packet that is taken, not flushed, from a queue that marks at departure. They wait in registers, so the source is two draws ahead.
   * {{{
-  *   0 taken: settings, averages      1 level, draws; threshold, product      2 comparison      3 mark
+  *   0 taken: settings, averages      1 level, draws; segment      2 product; distance      3 comparison: mark
   * }}}
-  * Rate: one packet per cycle. Settings apply to packets that are taken after the cycle of the configuration. In the first `queues` cycles after a reset nothing
+  * Rate: one packet per cycle. Settings apply from packets on that are taken in the cycle of the configuration. In the first `queues` cycles after a reset nothing
   * may come and nothing may be configured.
   */
 class CurveMarks(p: LaneParams) extends Module {
@@ -107,17 +107,15 @@ class CurveMarks(p: LaneParams) extends Module {
 
   // -- settings and averages --
   private val settings = new ForwardingRam(p.queues, new MarkSettings).suggestName("settings")
-  settings.write(!sweep.done, sweep.address, 0.U.asTypeOf(new MarkSettings))
-  settings.write(
-    RegNext(io.configure.valid, false.B),
-    Delay(io.configure.bits.queue),
-    Delay(io.configure.bits.settings)
-  )
-  private val averaged = Delay(io.ports.averaged.bits)
+  private val cleared = WireInit(io.configure.bits.settings) // a queue that is off does not use the rest
+  cleared.on := false.B
+  settings.write(!sweep.done, sweep.address, cleared)
+  settings.write(io.configure.valid, io.configure.bits.queue, io.configure.bits.settings)
+  // Not cleared: the decision of a packet writes the average of its colour before the packet is queued.
+  private val averaged = io.ports.averaged.bits
   private val averages = Seq.tabulate(Colour.Count) { e =>
     val ram = new ForwardingRam(p.queues, UInt(AvgBits.W)).suggestName(s"average_$e")
-    ram.write(!sweep.done, sweep.address, 0.U)
-    ram.write(RegNext(io.ports.averaged.valid, false.B) && averaged.updated(e), averaged.queue, averaged.average(e))
+    ram.write(io.ports.averaged.valid && averaged.updated(e), averaged.queue, averaged.average(e))
     ram
   }
 
@@ -139,23 +137,27 @@ class CurveMarks(p: LaneParams) extends Module {
   draws.io.seed.valid := io.ports.seed.valid
   draws.io.seed.bits := Cat(swapped(Seq.tabulate(4)(i => io.ports.seed.bits(32 * i + 31, 32 * i))).reverse)
   draws.io.next := s1Decides || stale
-  stale := io.ports.seed.valid
+  stale := io.ports.seed.valid && io.ports.seed.bits.orR // a seed of 0 is ignored
   when(draws.io.next) {
     u := draws.io.draw
     v := draws.io.second.get
   }
   private val s1IsFirst = u < s1Curve.p
   private val s1Width = Mux(s1IsFirst, s1Curve.first, s1Curve.second)
-  private val s2Share = Delay(s1Width * v(31, 32 - ShareBits))
-  private val s2IsStep = Delay(s1Width === 0.U)
+  private val s2Width = Delay(s1Width)
+  private val s2Share = Delay(v(31, 32 - ShareBits))
   private val s2From = Delay(Mux(s1IsFirst, s1Curve.min, s1Curve.max))
   private val s2Level = Delay(Mux(s1.isDepth, s1Depth << AvgFrac, s1Average))
   private val s2Decides = RegNext(s1Decides && s1Curve.on, false.B)
 
-  // -- cycle 2: the comparison, with as many fraction bits as v has --
-  private val threshold = (s2From << ShareBits) +& s2Share
-  private val level = s2Level << (ShareBits - AvgFrac)
-  io.mark := RegNext(s2Decides && (level > threshold || (s2IsStep && level === threshold)), false.B)
+  // -- cycle 2: how far into the segment the level and the threshold are, with as many fraction bits as v has --
+  private val s3Threshold = Delay(s2Width * s2Share)
+  private val s3Distance = Delay((s2Level << (ShareBits - AvgFrac)).zext - (s2From << ShareBits).zext)
+  private val s3IsStep = Delay(s2Width === 0.U)
+  private val s3Decides = RegNext(s2Decides, false.B)
+
+  // -- cycle 3: the comparison --
+  io.mark := s3Decides && s3Distance >= 0.S && (s3IsStep || s3Distance.asUInt > s3Threshold)
 
   assert(sweep.done || !io.taken.valid, "a packet came before the memories are cleared")
   assert(sweep.done || !io.configure.valid, "a queue was configured before the memories are cleared")

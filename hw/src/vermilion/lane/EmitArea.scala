@@ -7,7 +7,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
 import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
-import vermilion.departure.{CodelUnit, DualPi2Queues, DualPi2Unit, PieQueues, PieUnit}
+import vermilion.departure.{CodelUnit, CurveMarks, DualPi2Queues, DualPi2Unit, PieQueues, PieUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.fixed.Formats._
 import vermilion.flow.FlowMarkerPorts
@@ -46,6 +46,8 @@ object EmitArea extends Emitter {
     "dualpi2-queues" -> (() => new DualPi2Queues(p.copy(codel = true, dualpi2 = true))),
     "reports" -> (() => new ReportStream(p.copy(reports = true))),
     "reports-512" -> (() => new ReportStream(LaneParams.nic100g.copy(reports = true))),
+    "curve-marks" -> (() => new CurveMarks(p.copy(codel = true))),
+    "curve-marks-1024" -> (() => new CurveMarks(p.copy(codel = true, queues = 1024))),
     "average" -> (() => new AverageUnit(p)),
     "look" -> (() => new QueueStateLookup(p)),
     "curve" -> (() => new QueueCurves(p)),

@@ -5,7 +5,7 @@ import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, BacklogCounters, IdleAge, QueueStateLookup}
 import vermilion.classify.Classifier
 import vermilion.curve.CurveUnit
-import vermilion.departure.{CodelUnit, DualPi2Unit, PieUnit}
+import vermilion.departure.{CodelUnit, CurveMarks, DualPi2Unit, PieUnit}
 import vermilion.decide.{QueueLimit, SizeRatio, VerdictUnit}
 import vermilion.flow.FlowMarkerPorts
 import vermilion.mark.TokenMarker
@@ -20,6 +20,7 @@ object EmitBlock extends Emitter {
     "TokenMarker" -> (p => new TokenMarker(p)),
     "CodelUnit" -> (p => new CodelUnit(p)),
     "PieUnit" -> (p => new PieUnit(p)),
+    "CurveMarks" -> (new CurveMarks(_)),
     "DualPi2Unit" -> (p => new DualPi2Unit(p.queues / 2)),
     "PolicyBlocks" -> (p => new PolicyBlocks(p)),
     "ByteBlocks" -> (p => new ByteBlocks(p)),

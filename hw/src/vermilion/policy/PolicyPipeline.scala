@@ -295,7 +295,6 @@ class PolicyPipeline(p: LaneParams) extends Module {
     verdicts.io.admits === (deciding && Verdict.admits(provisional)),
     "a packet counts that is not admitted, or the reverse"
   )
-
   // -- last stage: admit, or return the cells, or request a push-out --
   private val done = stages(latency).bits
   private val provisionalVerdict = Delay(provisional)
