@@ -34,8 +34,10 @@ std::string lacking(const VmConfig& c) {
              " drops the nearest packet, and the RTL of the experiments has no victim search; use the engine model";
   const bool aqm = vm_lane_judges(&c) != 0;
   if (aqm != vermilion::BuildCodel)
-    return aqm ? "a queue has CoDel, PIE, DualPI2 or a ce_threshold, which needs the build network-aqm"
-               : "no queue has CoDel, PIE, DualPI2 or a ce_threshold; the build network-aqm is for lanes that do";
+    return aqm ? "a queue has CoDel, PIE, DualPI2, a ce_threshold or marks at departure, which needs the build "
+                 "network-aqm"
+               : "no queue has CoDel, PIE, DualPI2, a ce_threshold or marks at departure; the build network-aqm is for "
+                 "lanes that do";
   return "";
 }
 

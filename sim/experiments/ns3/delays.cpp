@@ -20,9 +20,13 @@ nlohmann::json Delays::told() const {
   out["median_ns"] = percentile(50);
   out["p95_ns"] = percentile(95);
   out["p99_ns"] = percentile(99);
-  if (!every_) return out;
+  if (each_ == Each::Nothing) return out;
   out["every"] = nlohmann::json::array();
-  for (const One& one : all_) out["every"].push_back({one.fromNs, one.toNs, one.bytes});
+  for (const One& one : all_) {
+    nlohmann::json told{one.fromNs, one.toNs, one.bytes};
+    if (each_ == Each::Marks) told.insert(told.end(), {one.ecnCame, one.ecnLeft});
+    out["every"].push_back(told);
+  }
   return out;
 }
 

@@ -10,21 +10,28 @@ namespace vermilion {
 
 class Delays {
  public:
-  // `every`: `told` gives each packet as well.
-  explicit Delays(bool every = false) : every_(every) {}
-  void add(std::uint64_t fromNs, std::uint64_t toNs, std::uint32_t bytes) { all_.push_back({fromNs, toNs, bytes}); }
+  // What `told` gives of each packet.
+  enum class Each { Nothing, Times, Marks };
+  explicit Delays(Each each = Each::Nothing) : each_(each) {}
+  // `ecnCame`, `ecnLeft`: its ECN field, where it is known.
+  void add(std::uint64_t fromNs, std::uint64_t toNs, std::uint32_t bytes, std::uint8_t ecnCame = 0,
+           std::uint8_t ecnLeft = 0) {
+    all_.push_back({fromNs, toNs, bytes, ecnCame, ecnLeft});
+  }
   void clear() { all_.clear(); }
-  bool every() const { return every_; }
-  // {"packets", "bytes", "mean_ns", "median_ns", "p95_ns", "p99_ns", "every": [[from, to, bytes]...]}. A percentile is the least
-  // delay that at least so many percent of the packets do not exceed. Without packets there are only "packets" and "bytes".
+  Each each() const { return each_; }
+  // {"packets", "bytes", "mean_ns", "median_ns", "p95_ns", "p99_ns", "every": [[from, to, bytes]...]}. With Marks each
+  // of `every` has its ECN field as it came and as it left, too. A percentile is the least delay that at least so many
+  // percent of the packets do not exceed. Without packets there are only "packets" and "bytes".
   nlohmann::json told() const;
 
  private:
   struct One {
     std::uint64_t fromNs, toNs;
     std::uint32_t bytes;
+    std::uint8_t ecnCame, ecnLeft;
   };
-  bool every_;
+  Each each_;
   std::vector<One> all_;
 };
 

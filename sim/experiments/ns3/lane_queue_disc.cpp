@@ -114,7 +114,7 @@ bool LaneQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item) {
 
 QueueCounts& LaneQueueDisc::queueOf(const Inside& packet) {
   const auto [at, isNew] = queues_.try_emplace(packet.queue);
-  if (isNew && sojourn_ != nullptr) at->second.sojourn = Delays(sojourn_->every());
+  if (isNew && sojourn_ != nullptr) at->second.sojourn = Delays(sojourn_->each());
   return at->second;
 }
 
@@ -155,9 +155,10 @@ void LaneQueueDisc::collect() {
     queue.left++;
     queue.leftBytes += packet->second.lenBytes;
     const auto held = DynamicCast<Ipv4QueueDiscItem>(*packet->second.place);
-    if ((gone.traffic_class & Ce) == Ce && (held->GetHeader().GetTos() & Ce) != Ce) count.ce++, queue.ce++;
+    const std::uint8_t came = held->GetHeader().GetTos() & Ce, goes = gone.traffic_class & Ce;
+    if (goes == Ce && came != Ce) count.ce++, queue.ce++;
     for (Delays* each : {sojourn_, &queue.sojourn})
-      if (sojourn_ != nullptr) each->add(packet->second.time, gone.time, packet->second.lenBytes);
+      if (sojourn_ != nullptr) each->add(packet->second.time, gone.time, packet->second.lenBytes, came, goes);
     heldBytes_ -= packet->second.lenBytes;
     out_.push_back({packet->second.place, gone.traffic_class});
     inside_.erase(packet);

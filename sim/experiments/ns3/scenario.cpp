@@ -69,12 +69,14 @@ void setTcp(const json& tcp) {
   Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(retries));
 }
 
-// Delays that were asked for: "summary", "every", or none.
+// Delays that were asked for: "summary", "every", "marks", or none.
 std::unique_ptr<Delays> delays(const json& asked, const char* name) {
   const std::string how = asked.value(name, "");
   if (how.empty()) return nullptr;
-  if (how != "summary" && how != "every") throw std::runtime_error(std::string(name) + " is summary or every");
-  return std::make_unique<Delays>(how == "every");
+  if (how == "summary") return std::make_unique<Delays>();
+  if (how == "every") return std::make_unique<Delays>(Delays::Each::Times);
+  if (how == "marks") return std::make_unique<Delays>(Delays::Each::Marks);
+  throw std::runtime_error(std::string(name) + " is summary, every or marks");
 }
 
 struct Lane {

@@ -31,7 +31,7 @@
 // A lane is at the end `at` of its link and sends towards the other end, and so does a disc, which is one of ns-3's
 // (paced_queue_disc.h). A node exists if a link names it. `trace` may be absent. If `by_source` is false, all sources
 // of a lane count as one, "all". DELAYS are those of delays.h; `sojourn` and `latency` are "summary" or "every", or
-// absent: no delays. A lane with `sojourn` also tells of each of its queues: packets that arrived, by their ECN field,
+// absent: no delays. `sojourn` of a lane may be "marks". A lane with `sojourn` also tells of each of its queues: packets that arrived, by their ECN field,
 // and those that were lost, marked CE, and sent. Counts of lanes and discs, delays, and bytes of transfers begin at
 // `count_from_ns`; absent or 0: at the start. `received_bytes` of `bulk` are those of the whole run, `counted_bytes`
 // those from `count_from_ns` on. Bytes of transfers are sampled every `sample_ns`; absent or 0: never. `seed` is that

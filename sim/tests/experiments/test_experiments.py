@@ -100,7 +100,7 @@ def test_settings_are_refused_with_a_sentence(tmp_path, name, old, new, words):
     [
         (
             ["p9"],
-            "experiment p9: is no experiment; legal are list, all, p0, p0-two, p1, p2, p3, p4, schemes, ageing, bufferbloat, l4s",
+            "experiment p9: is no experiment; legal are list, all, p0, p0-two, p1, p2, p3, p4, schemes, ageing, bufferbloat, l4s, step",
         ),
         (["p4", "--seeds", "99"], "--seeds is 99; experiment p4 has 8"),
         (["p4", "--quick", "--publish"], "--publish takes every seed and whole runs"),

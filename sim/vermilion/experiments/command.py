@@ -39,6 +39,7 @@ def listed(home: Path) -> None:
     out.print("                 ageing, P2 and P3 with three rules for the average of an idle queue")
     out.print("                 bufferbloat, standing delay of PIE, CoDel, RED and tail drop, ours and ns-3's")
     out.print("                 l4s, DCTCP in L beside a classic flow in C of a DualPI2 pair")
+    out.print("                 step, DCTCP over a queue that marks from K packets on, at enqueue and at dequeue")
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def compare(engine: str, seeds: int | None, quick: bool, jobs: int, publish: boo
 def experiment(
     name: str, engine: str, seeds: int | None, quick: bool, jobs: int, publish: bool, out: Path | None
 ) -> None:
-    """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, schemes, ageing, bufferbloat, or l4s.
+    """Runs a paper's experiment beside its figures: NAME is list, all, one of the list, schemes, ageing, bufferbloat, l4s, or step.
 
     Runs that are done are kept and not done again, so a command that was killed goes on where it was. Exit status 1: a row that must hold does not.
     """
@@ -198,14 +199,14 @@ def experiment(
     if name == "schemes":
         compare(engine, seeds, quick, jobs, publish, home)
         return
-    if name in ("ageing", "bufferbloat", "l4s"):
-        from . import ageing, bufferbloat_pages, l4s_pages
+    if name in ("ageing", "bufferbloat", "l4s", "step"):
+        from . import ageing, bufferbloat_pages, l4s_pages, step_pages
 
-        work = {"ageing": ageing, "bufferbloat": bufferbloat_pages, "l4s": l4s_pages}[name]
+        work = {"ageing": ageing, "bufferbloat": bufferbloat_pages, "l4s": l4s_pages, "step": step_pages}[name]
         work.conduct(engine, seeds, quick, jobs, publish, home)
         return
     if name != "all" and name not in known:
-        legal = f"list, all, {', '.join(known)}, schemes, ageing, bufferbloat, l4s"
+        legal = f"list, all, {', '.join(known)}, schemes, ageing, bufferbloat, l4s, step"
         raise UserError(f"experiment {name}: is no experiment; legal are {legal}")
     loaded = {each: papers.load(settings.FOLDER / f"{each}.toml") for each in (known if name == "all" else [name])}
     for each, of in loaded.items():

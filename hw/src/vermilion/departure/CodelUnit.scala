@@ -54,6 +54,9 @@ class HeadVerdictPorts(p: LaneParams) extends Bundle {
 /** A block that decides about the packet at the head of a queue, [[CodelUnit.Latency]] cycles after the request. */
 abstract class HeadVerdict(p: LaneParams) extends Module {
   val io: HeadVerdictPorts
+
+  /** It stands for all verdicts, in a proof: a packet may be marked for any reason. */
+  def isAny: Boolean = false
 }
 
 /** Decides by CoDel (RFC 8289) whether the packet at the head of a queue passes, is marked CE or is dropped. One packet per cycle, of any queues.

@@ -92,17 +92,22 @@ class DepartureVerdicts(p: LaneParams, verdict: LaneParams => HeadVerdict) exten
       }
       (pairs.io.drop, pairs.io.mark)
   }
-  private val curves = Module(new CurveMarks(p)).suggestName("curves")
-  curves.io.ports := io.marks
-  curves.io.configure.valid := io.configure.valid
-  curves.io.configure.bits.queue := io.configure.bits.queue
-  curves.io.configure.bits.settings := io.configure.bits.marks
-  curves.io.taken := io.taken
-  curves.io.flushed := io.flushed
-  curves.io.behind := io.behind
-  curves.io.packetsBehind := io.packetsBehind
+  private val curveMarks =
+    if (codel.isAny) false.B
+    else {
+      val curves = Module(new CurveMarks(p)).suggestName("curves")
+      curves.io.ports := io.marks
+      curves.io.configure.valid := io.configure.valid
+      curves.io.configure.bits.queue := io.configure.bits.queue
+      curves.io.configure.bits.settings := io.configure.bits.marks
+      curves.io.taken := io.taken
+      curves.io.flushed := io.flushed
+      curves.io.behind := io.behind
+      curves.io.packetsBehind := io.packetsBehind
+      curves.io.mark
+    }
   private val drops = codel.io.drop || pairDrops
-  private val marks = (codel.io.mark || curves.io.mark) && !pairDrops || pairMarks && !codel.io.drop
+  private val marks = (codel.io.mark || curveMarks) && !pairDrops || pairMarks && !codel.io.drop
 
   // -- configuration: the old record is read first, as it tells whether the queue's CoDel is turned on by the new one --
   private val configures = RegNext(io.configure.valid, false.B)

@@ -42,9 +42,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     if (p.codel) DepartureVerdicts.Latency else 0 // cycles from a choice to `departed`, beyond the one of other builds
   dut.io.now := 0.U
   dut.io.skip := free.skip
-  dut.marks.foreach(ports =>
-    ports := 0.U.asTypeOf(ports)
-  ) // no curve marks: any packet may be marked by the free verdict
+  dut.marks.foreach(ports => ports := 0.U.asTypeOf(ports))
   dut.io.configurePort := 0.U.asTypeOf(dut.io.configurePort)
   private val paused = if (flushes) free.pauses else false.B
   dut.io.paused.head := paused
@@ -216,11 +214,14 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
 /** A verdict that is free: what has nothing queued behind it passes, as does what is flushed. */
 class FreeVerdict(p: LaneParams, drops: Bool, dueAgain: Bool, marks: Bool) extends HeadVerdict(p) {
   val io = IO(new HeadVerdictPorts(p))
-  private val comes = RegNext(io.request.valid, false.B) && io.backlog =/= 0.U
-  private val judged = ShiftRegister(comes, 2, false.B, true.B)
+  override def isAny: Boolean = true
+  private val comes = RegNext(io.request.valid, false.B)
+  private val judged = ShiftRegister(comes && io.backlog =/= 0.U, 2, false.B, true.B)
   io.drop := judged && BoringUtils.bore(drops)
   io.dueAgain := io.drop && BoringUtils.bore(dueAgain)
-  io.mark := judged && !io.drop && BoringUtils.bore(marks)
+  io.mark := ShiftRegister(comes, 2, false.B, true.B) && !io.drop && BoringUtils.bore(
+    marks
+  ) // curves mark without a backlog, too
   io.known := 0.U.asTypeOf(io.known)
   io.busy := false.B
   io.ready := true.B
