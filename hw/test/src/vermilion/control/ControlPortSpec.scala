@@ -128,7 +128,8 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
       R.ShadowDistance
     )
       .map(r => r() -> r.mask) ++
-      Seq(R.ShadowFlags, R.ShadowLimit, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
+      Seq(R.ShadowFlags() -> (R.ShadowFlags.mask - (1 << R.ShadowFlags.markLate.low))) ++ // a build without codel
+      Seq(R.ShadowLimit, R.ShadowLimitPackets, R.ShadowLambda, R.ShadowInvMeanLen, R.ShadowQuantum)
         .map(r => r() -> r.mask) ++
       Seq(R.ShadowCost, R.ShadowBurstLow, R.ShadowBurstHigh, R.ShadowIdleStepLow, R.ShadowIdleStepHigh)
         .map(r => r() -> r.mask) ++
