@@ -19,8 +19,10 @@ static const VmClass& classOf(const VmEgress& egress, const VmHeaders& h) {
   return isIp(h) ? egress.dscp[h.dscp] : egress.fallback;
 }
 
-// A pair under DualPI2 is a C of even number and the L that follows it (RFC 9332).
-static u32 queueOf(const VmConfig& config, u32 ofClass, const VmHeaders& h) {
+// The queue of a packet's flow within a group, or within a pair under DualPI2: a C of even number and the L that follows
+// it (RFC 9332).
+static u32 queueOf(const VmConfig& config, const FlowGroups& groups, u32 ofClass, const VmHeaders& h) {
+  if (const u32 bits = config.queues[ofClass].fq; bits != 0) return groups.queue(ofClass, bits, h);
   const auto& pair = config.queues[ofClass].dualpi2;
   if (ofClass % 2 != 0 || ofClass + 1 >= config.queue_count || pair.on == 0) return ofClass;
   const bool toL = config.queues[ofClass + 1].dualpi2.on != 0 && isIp(h) && (h.ecn & pair.l4s_mask) != 0;
@@ -42,6 +44,7 @@ bool travelled(const VmConfig& config, const Packet& packet) {
 
 Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
     : config_(config),
+      groups_(config.seed),
       sent_(std::move(sent)),
       inputs_(inputs),
       queues_(config.queue_count),
@@ -81,7 +84,7 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()), config_.ttl_option);
   p.lenBytes = static_cast<u32>(saturate(frame->bytes.size(), PktLenBits));
   const VmClass& c = classOf(config_.egress[config_.route[input]], p.headers);
-  p.queue = queueOf(config_, c.queue, p.headers);
+  p.queue = queueOf(config_, groups_, c.queue, p.headers);
   p.colour = c.colour;
   p.frame = std::move(frame);
   p.inClock = clock;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "breaches.h"
+#include "flow_groups.h"
 #include "frame.h"
 #include "parser.h"
 #include "records.h"
@@ -110,6 +111,7 @@ class Accounting {
   void pushOut(const Packet& arriving, const VictimOutcome& outcome);
 
   const VmConfig& config_;
+  FlowGroups groups_;
   Sent sent_;
   std::vector<std::deque<Packet>> inputs_, queues_;
   std::vector<Lost> lost_;

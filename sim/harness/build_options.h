@@ -37,6 +37,9 @@
 #ifndef VM_REPORTS
 #define VM_REPORTS 0
 #endif
+#ifndef VM_FQ
+#define VM_FQ 0
+#endif
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif

@@ -166,6 +166,7 @@ constexpr uint32_t shadow_codel_target() { return 0x01a4; }
 constexpr uint32_t shadow_codel_interval() { return 0x01a8; }
 constexpr uint32_t shadow_ce_threshold() { return 0x01ac; }
 constexpr uint32_t shadow_codel_mtu() { return 0x01b0; }
+constexpr uint32_t shadow_fq() { return 0x01bc; }
 constexpr uint32_t shadow_pie() { return 0x01c0; }
 constexpr Field kShadowPieOn{0, 0};
 constexpr Field kShadowPieByteMode{1, 1};
@@ -228,6 +229,7 @@ constexpr Field kReportEventsCount{31, 0};
 constexpr uint32_t report_select() { return 0x0630; }
 constexpr Field kReportSelectReasons{15, 0};
 constexpr Field kReportSelectQueue{27, 16};
+constexpr uint32_t fq() { return 0x0700; }
 constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }
 constexpr uint32_t lost_frames_high(uint32_t i) { return 0x0804 + 0x10 * i; }
 constexpr uint32_t lost_bytes_low(uint32_t i) { return 0x0808 + 0x10 * i; }

@@ -57,6 +57,10 @@ static LoadedConfig read(const Options& o) {
         throw InputError(o.config + ": queue " + std::to_string(i) + " has DualPI2, which this build has not");
     if (!loaded.reports.reasons.empty() && !BuildReports)
       throw InputError(o.config + ": has reports, which this build cannot send");
+    for (u32 i = 0; i < loaded.config.queue_count && !BuildFq; i++)
+      if (loaded.config.queues[i].fq)
+        throw InputError(o.config + ": queue " + std::to_string(i) +
+                         " is in a group that holds flows, which this build has not");
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

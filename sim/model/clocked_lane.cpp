@@ -16,11 +16,12 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
       profiles_(config.queues, config.queues + config.queue_count),
       shape_(shape),
       decisions_(profiles_),
-      scheduler_(config, configuredNs, shape.codel),
+      scheduler_(config, configuredNs, shape.codel, shape.victims != 0),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
                config.ttl_option, cells_),
       marks_(config),
+      groups_(config.seed),
       view_(config, timing::settling(shape.victims)),
       queues_(config.queue_count),
       bodies_(config.queue_count),
@@ -48,7 +49,8 @@ void ClockedLane::takeSlot() {
     frames_--;
     const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
     const VmClass& target = ip ? config_.egress[0].dscp[p.headers.dscp] : config_.egress[0].fallback;
-    p.queue = queueByEcn(profiles_, target.queue, ip ? p.headers.ecn : 0);
+    p.queue = groups_.queue(target.queue, profiles_[target.queue].fq, p.headers);
+    if (p.queue == target.queue) p.queue = queueByEcn(profiles_, target.queue, ip ? p.headers.ecn : 0);
     d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, p.headers, !p.bad && !p.noBuffer);
     p.colour = d.mark.marked;
   } else if (!refreshes_.empty()) {

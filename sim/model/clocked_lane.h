@@ -28,6 +28,7 @@
 #include "clocked_victims.h"
 #include "curve_marks.h"
 #include "decide.h"
+#include "flow_groups.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
 #include "push_out.h"
@@ -147,6 +148,7 @@ class ClockedLane {
   ClockedFreeCells cells_;
   ClockedIngress ingress_;
   MarkStage marks_;
+  FlowGroups groups_;
   PipelineView view_;
   bool departureUpdates_ = false, refreshRoom_ = false;
   u64 clock_ = 0, now_ = 0, before_ = 0;

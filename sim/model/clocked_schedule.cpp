@@ -7,14 +7,16 @@
 
 namespace vermilion {
 
-ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs, bool judges)
+ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs, bool judges, bool waits)
     : shaper_(config.queue_count),
-      port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs, judges) {
+      port_(config.egress[0].port_cost, config.egress[0].port_burst_ns, configuredNs, judges),
+      waits_(waits) {
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Drr;
-    queues_.push_back(
-        {level, std::max<u32>(q.quantum, CellBytes), judges && (q.codel.on != 0 || q.dualpi2.on != 0), 0, false, {}});
+    Queue queue{level, std::max<u32>(q.quantum, CellBytes), judges && (q.codel.on != 0 || q.dualpi2.on != 0)};
+    queue.flows = q.fq != 0 && q.strict == 0;
+    queues_.push_back(queue);
     shaper_.configure(i, q.cost, q.burst);
   }
 }
@@ -58,10 +60,11 @@ ClockedScheduler::Choice ClockedScheduler::choose(const Egress& egress) const {
   c.firstBytes = c.listed ? q.packets.front() : 0;
   c.more = q.packets.size() >= 2;
   const bool waits = egress.settling && shaper_.shaped(c.first) && alone();
-  const bool covered = c.level != Drr || q.deficit >= c.firstBytes, moves = c.listed && !shaper_.charging() && settled_;
+  const bool covered = !hasDeficit(c.level) || q.deficit >= c.firstBytes,
+             moves = c.listed && !shaper_.charging() && settled_;
   c.mayServe = moves && reactivations_.empty() && egress.room && port_.open() && !waits;
   c.grant = c.mayServe && covered;
-  c.restores = moves && !covered && claim_.bytes != 0;
+  c.restores = moves && !covered && claimOf(c.level).bytes != 0;
   return c;
 }
 
@@ -71,14 +74,14 @@ ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::option
   if (becameBacklogged) return {Source::Backlogged, {{*becameBacklogged, 0, true, true, false}}};
   if (!reactivations_.empty()) return {Source::Reactivated, {{reactivations_.front(), 0, true, true, false}}};
   if (blocks) {
-    const u64 claimed = c.level == Drr ? claim_.bytes : 0;
+    const u64 claimed = hasDeficit(c.level) ? claimOf(c.level).bytes : 0;
     return {Source::Blocked, {{c.first, queues_[c.first].deficit + claimed, false, false, true}}};
   }
   if (!releases_.empty()) {
     const Queue& q = queues_[releases_.front()];
     return {Source::Release, {{releases_.front(), q.deficit, q.deficit < q.packets.front(), false, false}}};
   }
-  if (c.mayServe && !c.grant && claim_.open == 0 && !c.restores)
+  if (c.mayServe && !c.grant && claimOf(c.level).open == 0 && !c.restores)
     return {Source::Uncovered, {{c.first, queues_[c.first].deficit, true, false, false}}};
   return {};
 }
@@ -112,34 +115,50 @@ bool ClockedScheduler::parksInstead() const {
 void ClockedScheduler::take(const Choice& c) {
   Queue& q = queues_[c.first];
   q.packets.pop_front();
-  if (c.level == Drr) q.deficit -= c.firstBytes;
+  if (hasDeficit(c.level)) q.deficit -= c.firstBytes;
   settleLevel_ = c.level;
   holdsFirst_ = c.more;
   if (!c.more) emptied_ = c.first;
 }
 
+// The queue is a new flow. Only what becomes backlogged may park.
+bool ClockedScheduler::isNew(const Insertion& insertion) const {
+  const Queue& q = queues_[insertion.queue];
+  return insertion.mayPark && q.flows && q.place <= left_;
+}
+
+// The first queue leaves its list.
+void ClockedScheduler::leave(const Choice& c) {
+  if (c.grant && !c.more) queues_[c.first].place = waits_ || c.level == New ? entered_ : left_;
+  lists_[c.level].pop_front();
+  left_ += c.level == Drr;
+}
+
 // `none`: all lists were empty, so the inserted queue is first.
-void ClockedScheduler::insert(bool parked, bool none) {
+void ClockedScheduler::insert(bool parked, bool none, bool fresh) {
   Queue& q = queues_[insertion_->queue];
   q.deficit = insertion_->deficit + (insertion_->add && !parked ? q.quantum : 0);
   if (parked) return;
-  lists_[q.level].push_back(insertion_->queue);
+  const u32 level = fresh ? New : q.level;
+  lists_[level].push_back(insertion_->queue);
+  entered_ += level == Drr;
   if (none) {
     knowsSecond_ = q.packets.size() >= 2;
-    lastLevel_ = q.level;
+    lastLevel_ = level;
   }
 }
 
-// Follows the verdicts on the packets of a DRR turn.
-void ClockedScheduler::claim(const Choice& c, bool pops, const std::optional<Enqueued>& dropped) {
-  const bool takes = c.grant && c.level == Drr && queues_[c.first].judged, ends = pops && c.level == Drr;
-  const bool own = dropped && claim_.turns && dropped->queue == claim_.queue;
-  if (c.restores) queues_[c.first].deficit += std::exchange(claim_.bytes, 0);
-  if (own) claim_.bytes += dropped->lenBytes;
-  if (ends) claim_.bytes = 0;
-  claim_.open = (claim_.open << 1 | static_cast<u32>(takes)) & ((2U << timing::Judging) - 1);
-  claim_.turns = !ends && (takes || claim_.turns);
-  if (takes) claim_.queue = c.first;
+// Follows the verdicts on the packets of a DRR turn in one of the two lists.
+void ClockedScheduler::claim(u32 list, const Choice& c, bool pops, const std::optional<Enqueued>& dropped) {
+  Claim& claim = claimOf(list);
+  const bool here = c.level == list, takes = c.grant && here && queues_[c.first].judged, ends = pops && here;
+  const bool own = dropped && claim.turns && dropped->queue == claim.queue;
+  if (c.restores && here) queues_[c.first].deficit += std::exchange(claim.bytes, 0);
+  if (own) claim.bytes += dropped->lenBytes;
+  if (ends) claim.bytes = 0;
+  claim.open = (claim.open << 1 | static_cast<u32>(takes)) & ((2U << timing::Judging) - 1);
+  claim.turns = !ends && (takes || claim.turns);
+  if (takes) claim.queue = c.first;
 }
 
 int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, const Egress& egress) {
@@ -161,13 +180,14 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, co
   const bool mayRelease = releases_.size() <= ReleasesBusy;
   shaper_.clock(now, charge, c.firstBytes, {holdsFirst_, blocked, egress.dropped.has_value()}, park, mayRelease);
   port_.clock(now, c.grant, c.firstBytes, egress.dropped.has_value());
-  claim(c, pops, egress.dropped);
+  for (const u32 list : {New, Drr}) claim(list, c, pops, egress.dropped);
 
   // lists
+  const bool fresh = insertion_ && isNew(*insertion_);
   emptied_.reset();
   if (c.grant) take(c);
-  if (pops) lists_[c.level].pop_front();
-  if (insertion_) insert(parks, none);
+  if (insertion_) insert(parks, none, fresh);
+  if (pops) leave(c);
   insertion_ = n.insertion;
   if (n.from == Source::Reactivated) reactivations_.pop_front();
   if (reactivatedNow) reactivations_.push_back(*reactivatedNow);

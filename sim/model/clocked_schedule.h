@@ -17,8 +17,9 @@ class ClockedScheduler {
   struct Enqueued {
     u32 queue, lenBytes;
   };
-  // `configuredNs`: lane time at which the port's shaper was configured. `judges`: in a build with codel.
-  explicit ClockedScheduler(const VmConfig& config, u64 configuredNs = 0, bool judges = false);
+  // `configuredNs`: lane time at which the port's shaper was configured. `judges`: in a build with codel. `waits`: in a
+  // build with the victim search, where each queue that leaves its list is not new until the DRR list had its turn.
+  explicit ClockedScheduler(const VmConfig& config, u64 configuredNs = 0, bool judges = false, bool waits = false);
   struct Egress {
     bool room;                        // it can hold one more packet
     bool settling = false;            // a queue with a rate is not chosen if no other is listed
@@ -33,20 +34,24 @@ class ClockedScheduler {
   bool wake(u64 now, u64& ns) const;
 
  private:
-  static constexpr u32 Drr = 8, Levels = 9;
+  // Strict levels, the list of new flows (NewFlows.scala), and the DRR list.
+  static constexpr u32 New = 8, Drr = 9, Levels = 10;
   static constexpr std::size_t RefillsDepth = 2, ReleasesBusy = 1;
   struct Queue {
     u32 level, quantum;
     bool judged = false;  // its packets get a verdict
+    bool flows = false;   // it is in a group whose queues hold flows
+    u64 place = 0;        // how many queues must have left the DRR list before it is new again
     u64 deficit = 0;
     bool backlogged = false;
-    std::deque<u32> packets;  // bytes of each
+    std::deque<u32> packets{};  // bytes of each
   };
   struct Insertion {
     u32 queue;
     u64 deficit;
     bool add, mayPark, mustPark;
   };
+  static bool hasDeficit(u32 level) { return level >= New; }
   struct Choice {  // of a cycle: the first queue of the list that may be served
     u32 level, first, firstBytes;
     bool listed, more;  // the list holds a queue, and that queue has a successor
@@ -63,22 +68,28 @@ class ClockedScheduler {
   // The bytes of packets of this DRR turn that are dropped.
   struct Claim {
     u32 open = 0;        // bit i: a packet of the turn was taken i + 1 cycles before
-    bool turns = false;  // `queue` has been first in the DRR list since it sent
+    bool turns = false;  // `queue` has been first in its list since it sent
     u32 queue = 0;
     u64 bytes = 0;
   };
   Choice choose(const Egress& egress) const;
   Next next(const Choice& c, const std::optional<u32>& backlogged, bool blocks) const;
-  void claim(const Choice& c, bool pops, const std::optional<Enqueued>& dropped);
+  Claim& claimOf(u32 level) { return claims_[level != New]; }
+  const Claim& claimOf(u32 level) const { return claims_[level != New]; }
+  void claim(u32 list, const Choice& c, bool pops, const std::optional<Enqueued>& dropped);
+  bool isNew(const Insertion& insertion) const;
+  void leave(const Choice& c);
   bool alone() const;
   void fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued);
   bool goesOn(u64 now, const Choice& c, bool changes) const;
   bool parksInstead() const;
   void take(const Choice& c);
-  void insert(bool parked, bool none);
+  void insert(bool parked, bool none, bool fresh);
   u32 level() const;
   bool closed() const { return !lists_[level()].empty() && !port_.open(); }
-  bool quiet() const { return !shaper_.charging() && port_.settled() && !insertion_ && claim_.open == 0; }
+  bool quiet() const {
+    return !shaper_.charging() && port_.settled() && !insertion_ && (claims_[0].open | claims_[1].open) == 0;
+  }
 
   std::vector<Queue> queues_;
   ClockedQueueShaper shaper_;
@@ -86,7 +97,9 @@ class ClockedScheduler {
   std::deque<u32> lists_[Levels], reactivations_, releases_;
   std::optional<u32> emptied_;  // by the dequeue of the previous cycle
   std::optional<Insertion> insertion_;
-  Claim claim_;
+  Claim claims_[2];  // of the list of new flows and of the DRR list
+  bool waits_;
+  u64 entered_ = 0, left_ = 0;  // the DRR list
   u32 settleLevel_ = 0;
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // the first queue of each list is unchanged since the previous cycle

@@ -3,29 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "random.h"
-
 namespace vermilion {
 
 FlowTable::FlowTable(u32 flows, const u32 seed[4])
-    : setBits_(static_cast<u32>(std::countr_zero(flows)) - 2), entries_(flows) {
-  RandomSource source(0);
-  source.setState(seed);
-  for (int i = 0; i < FlowName::Words; i++) key_[i] = source.draw();
-}
-
-u32 FlowTable::hash(const FlowName& name) const {
-  u32 hash = 0;
-  for (u32 j = 0; j < setBits_ + SecretBits; j++) {
-    u32 sum = 0;
-    for (int i = 0; i < FlowName::Words; i++) {
-      const u64 pair = u64{key_[i + 1]} << 32 | key_[i];
-      sum ^= static_cast<u32>(truncate(pair >> j, 32)) & name.words[i];
-    }
-    hash |= static_cast<u32>(std::popcount(sum) & 1) << j;
-  }
-  return hash;
-}
+    : setBits_(static_cast<u32>(std::countr_zero(flows)) - 2), hash_(seed), entries_(flows) {}
 
 static u64 fold(const FlowName& name) {
   u64 fold = 0;
@@ -39,7 +20,7 @@ static u64 fold(const FlowName& name) {
 }
 
 FlowPlace FlowTable::lookup(const FlowName& name, bool syn, u64 tick, u32 idleAge, u32 halfOpenAge) {
-  const u32 hashed = hash(name);
+  const u32 hashed = hash_.hash(name, setBits_ + SecretBits);
   const u32 base = Ways * static_cast<u32>(truncate(hashed, static_cast<int>(setBits_)));
   const u64 tag = u64{hashed >> setBits_} << FlowName::FoldBits | fold(name);
   const auto aged = [&](const Entry& e) {

@@ -1,10 +1,7 @@
 // The flow table: four-way set-associative, as hw/src/vermilion/flow/FlowTable.scala, one lookup after the other. An
 // entry holds a tag and the whole name (in the RTL: the rest of the name), so a flow never uses another flow's state.
 //
-//   key    eleven draws of xoshiro128++ from the four words of the seed, first draw lowest: 352 bits
-//   name   328 bits: 0..127 source, ..255 destination (IPv4 in the low 32), ..271 source port, ..287 destination port,
-//          ..302 queue, 303 IPv6, ..327 VLAN IDs
-//   hash   bit j = parity(name & (key >> j)), a Toeplitz hash (Krawczyk, CRYPTO 1994); its low bits are the set
+//   name   and its hash: flow_hash.h; the low bits of the hash are the set
 //   tag    the three bits of the hash above the set, and 39 bits: bit i = parity of the name's bits i, i + 39, i + 78, ..
 //
 // A packet that needs state does a lookup. It gets the entry of its set with its tag; an aged entry is cleared first.
@@ -20,18 +17,12 @@
 // clock that was set back), and not aged.
 #pragma once
 
-#include <array>
 #include <vector>
 
+#include "flow_hash.h"
 #include "formats.h"
 
 namespace vermilion {
-
-struct FlowName {
-  static constexpr int Words = 11, Bits = 328, FoldBits = 39;
-  std::array<u32, Words> words;  // least significant word first
-  bool operator==(const FlowName&) const = default;
-};
 
 struct FlowPlace {
   bool found, fresh;
@@ -59,10 +50,9 @@ class FlowTable {
     u64 tick = 0, tag = 0;
     FlowName name{};
   };
-  u32 hash(const FlowName& name) const;
 
   u32 setBits_;
-  std::array<u32, FlowName::Words + 1> key_{};  // and a word of 0 for shifts
+  FlowHash hash_;
   std::vector<Entry> entries_;
 };
 

@@ -114,7 +114,7 @@ void read(const Object& o, vm_dualpi2_image& out) {
 }  // namespace
 
 void readQueueImage(const Object& o, vm_queue_image& out) {
-  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "mark_late", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "colour", "distance", "codel", "pie", "dualpi2"});
+  o.knows({"index", "name", "unit", "update", "ecn", "size_weight", "spacing", "strict", "mark_late", "priority", "alpha", "masks", "limit", "limit_packets", "lambda", "inv_mean_len", "weight", "quantum", "cost", "burst", "ttl_option", "victim", "victim_by_colour", "victim_window", "marker", "idle_step", "fq", "colour", "distance", "codel", "pie", "dualpi2"});
   out.unit = o.value("unit").small(1u);
   out.update = o.value("update").small(1u);
   out.ecn = o.value("ecn").small(1u);
@@ -138,6 +138,7 @@ void readQueueImage(const Object& o, vm_queue_image& out) {
   out.victim_by_colour = o.value("victim_by_colour").small(1u);
   out.victim_window = o.value("victim_window").small(16u);
   out.idle_step = o.value("idle_step").number(281474976710655ull);
+  out.fq = o.value("fq").small(15u);
   o.object("marker", [&](const Object& each) { read(each, out.marker); });
   o.objects("colour", 3, [&](const Object& each, std::size_t i) { read(each, out.colour[i]); });
   o.object("distance", [&](const Object& each) { read(each, out.distance); });

@@ -16,11 +16,11 @@ static u64 ontoGrid(u64 ns) {
 
 bool judges(const VmConfig& c) {
   return std::any_of(c.queues, c.queues + c.queue_count, [](const VmQueue& q) {
-    return q.codel.on != 0 || q.pie.on != 0 || q.dualpi2.on != 0 || q.mark_late != 0;
+    return q.codel.on != 0 || q.pie.on != 0 || q.dualpi2.on != 0 || q.mark_late != 0 || q.fq != 0;
   });
 }
 
-// The preset `network`, with the victim search if a queue uses it, or `network-aqm`, which has CoDel, PIE and DualPI2.
+// The preset `network`, with the victim search if a queue uses it, or `network-aqm`, which has CoDel, PIE, DualPI2 and groups of flows.
 static constexpr u32 Queues = 16;
 
 static LaneShape shapeOf(const VmConfig& c) {

@@ -1,14 +1,6 @@
 #include "mark_stage.h"
 
-#include <array>
-
 namespace vermilion {
-
-static std::array<u32, 4> flowSeed(u64 seed) {
-  std::array<u32, 4> words;
-  RandomSource(seed, 2).state(words.data());
-  return words;
-}
 
 MarkStage::MarkStage(const VmConfig& config)
     : markers_(config.queue_count),

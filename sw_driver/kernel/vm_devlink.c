@@ -35,6 +35,7 @@ static int put_lane(struct devlink_info_req *request, const struct vm_engine *en
 		{ "pie", has->pie },
 		{ "dualpi2", has->dualpi2 },
 		{ "reports", has->reports },
+		{ "fq", has->fq },
 		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];

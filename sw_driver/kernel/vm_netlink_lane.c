@@ -29,6 +29,7 @@ static bool put_capabilities(struct sk_buff *skb, const struct vm_lane *lane)
 		{ VERMILION_A_CAPABILITIES_PIE, has->pie },
 		{ VERMILION_A_CAPABILITIES_DUALPI2, has->dualpi2 },
 		{ VERMILION_A_CAPABILITIES_REPORTS, has->reports },
+		{ VERMILION_A_CAPABILITIES_FQ, has->fq },
 		{ VERMILION_A_CAPABILITIES_EGRESSES, max(has->egresses, 1u) },
 	};
 	struct nlattr *nest = nla_nest_start(skb, VERMILION_A_LANE_CAPABILITIES);

@@ -149,6 +149,7 @@ const struct nla_policy vm_nl_queue_set_policy[VERMILION_A_QUEUE_MAX + 1] = {
 	[VERMILION_A_QUEUE_OVERLOAD] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_L4S_MASK] = { .type = NLA_U32 },
 	[VERMILION_A_QUEUE_MARK_AT] = { .type = NLA_U32 },
+	[VERMILION_A_QUEUE_FQ] = { .type = NLA_U32 },
 };
 
 const struct nla_policy vm_nl_queue_reset_policy[VERMILION_A_QUEUE_MAX + 1] = {
@@ -287,6 +288,7 @@ static const struct vm_nl_field queue_fields[] = {
 	FIELD(VERMILION_A_QUEUE_OVERLOAD, U32, struct vm_queue, overload),
 	FIELD(VERMILION_A_QUEUE_L4S_MASK, U32, struct vm_queue, l4s_mask),
 	FIELD(VERMILION_A_QUEUE_MARK_AT, U32, struct vm_queue, mark_at),
+	FIELD(VERMILION_A_QUEUE_FQ, U32, struct vm_queue, fq),
 };
 
 const struct vm_nl_set vm_nl_queue = SET(queue_fields, VERMILION_A_QUEUE_MAX, VERMILION_A_QUEUE_PAD);

@@ -34,6 +34,7 @@ static int errno_of(int error)
 	case VM_ERROR_CODEL:
 	case VM_ERROR_PIE:
 	case VM_ERROR_DUALPI2:
+	case VM_ERROR_FQ:
 	case VM_ERROR_POOL:
 	case VM_ERROR_FLUSH:
 	case VM_ERROR_PAUSE:
@@ -157,7 +158,7 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
 static void roll_back(struct vm_repr *repr, u32 queue, int error)
 {
 	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS || error == VM_ERROR_POOL || error == VM_ERROR_CODEL ||
-	    error == VM_ERROR_PIE || error == VM_ERROR_DUALPI2)
+	    error == VM_ERROR_PIE || error == VM_ERROR_DUALPI2 || error == VM_ERROR_FQ)
 		return;
 	if (write_queue(repr, queue, &repr->slots[queue].settings) || error == VM_ERROR_TIMEOUT)
 		repr->stale = true;

@@ -32,6 +32,7 @@ static int identity(struct vm_repr *repr, void *unused)
 		{ VM_REG_PIE, has->pie },
 		{ VM_REG_DUALPI2, has->dualpi2 },
 		{ VM_REG_REPORTS, has->reports },
+		{ VM_REG_FQ, has->fq },
 	};
 	u32 i, value;
 	int error;

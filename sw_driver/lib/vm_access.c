@@ -32,6 +32,7 @@ const char *vm_error_text(int error)
 		[VM_ERROR_CODEL] = "this build cannot mark or drop packets as they leave their queue",
 		[VM_ERROR_PIE] = "this build has no PIE",
 		[VM_ERROR_DUALPI2] = "this build has no DualPI2",
+		[VM_ERROR_FQ] = "this build has no groups of so many queues",
 		[VM_ERROR_PAUSE] = "the card cannot pause an egress",
 	};
 
@@ -130,6 +131,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		{ VM_REG_PROTECT, &has->protect },     { VM_REG_EGRESSES, &has->egresses },
 		{ VM_REG_CODEL, &has->codel },	       { VM_REG_PIE, &has->pie },
 		{ VM_REG_DUALPI2, &has->dualpi2 },     { VM_REG_REPORTS, &has->reports },
+		{ VM_REG_FQ, &has->fq },
 	};
 	struct vm_refusal fault;
 	u32 i, type;
@@ -238,6 +240,8 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_i
 		return VM_ERROR_PIE;
 	if (image->dualpi2.on && !lane->has.dualpi2)
 		return VM_ERROR_DUALPI2;
+	if (image->fq && (!lane->has.fq || 1u << image->fq > lane->has.queues))
+		return VM_ERROR_FQ;
 	if (image->alpha && !vm_lane_has_pool(lane))
 		return VM_ERROR_POOL;
 	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);

@@ -49,6 +49,7 @@ enum vm_error {
 	VM_ERROR_CODEL,	   /* the build cannot mark or drop packets as they leave: no `codel` */
 	VM_ERROR_PIE,	   /* the build has no PIE */
 	VM_ERROR_DUALPI2,  /* the build has no DualPI2 */
+	VM_ERROR_FQ,	   /* the build has no groups of so many queues */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -68,7 +69,7 @@ struct vm_block {
 /* `queues` and `victims` are of one egress, all other fields of the lane. */
 struct vm_capabilities {
 	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses, codel, pie;
-	u32 dualpi2, reports;
+	u32 dualpi2, reports, fq;
 };
 
 struct vm_lane {

@@ -202,9 +202,21 @@ static bool marks_check(const struct vm_queue *q, struct vm_refusal *fault)
 	return true;
 }
 
+/* A queue of a group is served by its quantum, and all queues of the group alike. */
+static bool group_check(const struct vm_queue *q, struct vm_refusal *fault)
+{
+	if (q->fq & (q->fq - 1))
+		return fail(fault, "", "fq", q->fq, "2 to 1024, a power of two");
+	if (q->fq && q->aqm == VM_AQM_DUALPI2)
+		return fail(fault, "", "fq", q->fq, "0 where aqm is dualpi2");
+	if (q->fq && q->strict)
+		return fail(fault, "", "fq", q->fq, "0 where the queue is strict");
+	return !q->fq || !q->rate || fail(fault, "", "fq", q->fq, "0 where the queue has a rate");
+}
+
 bool vm_queue_check(const struct vm_queue *q, const struct vm_port *port, struct vm_refusal *fault)
 {
 	return vm_port_check(port, fault) && vm_queue_ranges(q, "", fault) && curves_check(q, fault) &&
-	       victim_check(q, fault) && departure_check(q, fault) && marks_check(q, fault) &&
+	       victim_check(q, fault) && departure_check(q, fault) && marks_check(q, fault) && group_check(q, fault) &&
 	       vm_marker_check(&q->marker, fault);
 }

@@ -178,6 +178,16 @@ static void dualpi2(const struct vm_queue *q, struct vm_dualpi2_image *w)
 	w->mtu = q->mtu;
 }
 
+/* Bits of the number of queues in a group, a power of two; 0: no group. */
+static u32 group_bits(u32 queues)
+{
+	u32 bits = 0;
+
+	while (queues > 1u << bits)
+		bits++;
+	return bits;
+}
+
 void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, struct vm_queue_image *w)
 {
 	vm_clear(w, sizeof(*w));
@@ -208,4 +218,5 @@ void vm_queue_convert(const struct vm_queue *q, const struct vm_port *port, stru
 	departure(q, &w->codel);
 	pie(q, &w->pie);
 	dualpi2(q, &w->dualpi2);
+	w->fq = group_bits(q->fq);
 }

@@ -132,6 +132,7 @@ bool vm_queue_ranges(const struct vm_queue *s, const char *place, struct vm_refu
 	       vm_check_range(fault, place, "overload", s->overload, 0u, 1u, "drop, mark (0 to 1)") &&
 	       vm_check_range(fault, place, "l4s_mask", s->l4s_mask, 1u, 3u, "1 to 3") &&
 	       vm_check_range(fault, place, "mark_at", s->mark_at, 0u, 1u, "enqueue, dequeue (0 to 1)") &&
+	       (s->fq == 0u || vm_check_range(fault, place, "fq", s->fq, 2u, 1024u, "2 to 1024, a power of two")) &&
 	       vm_average_ranges(&s->average, "average", fault) &&
 	       vm_distance_ranges(&s->distance, "distance", fault);
 }

@@ -142,6 +142,7 @@ struct vm_queue {
 	u32 overload; /* dualpi2: what L does while its probability would be above 1. drop: the classic drop before a mark. mark: marks alone, and the base probability stays below 1 / coupling; drop, mark */
 	u32 l4s_mask; /* dualpi2: packets of C's classes whose ECN field & l4s_mask is not 0 go to L. 1: ECT(1) and CE */
 	u32 mark_at; /* curve: when ECN-capable packets are marked. enqueue: as they arrive. dequeue: as they leave, by what is queued behind them, or by the average; enqueue, dequeue */
+	u32 fq; /* Number of queues in the group of the queue. The packets of their classes go to the queue that the hash of their flow selects, and new flows are served before old ones (RFC 8290). With aqm = codel it is FQ-CoDel. Without it, no group; 0: not set */
 };
 
 struct vm_curve_image {
@@ -264,6 +265,7 @@ struct vm_queue_image {
 	u32 victim_window;
 	struct vm_marker_image marker;
 	u64 idle_step;
+	u32 fq;
 	struct vm_colour_image colour[3];
 	struct vm_distance_image distance;
 	struct vm_codel_image codel;

@@ -103,6 +103,7 @@ int vm_queue_visit(const struct vm_queue_image *image, vm_visit *visit, void *co
 	put(&walk, VM_REG_SHADOW_CODEL_INTERVAL, (u32)image->codel.interval);
 	put(&walk, VM_REG_SHADOW_CE_THRESHOLD, (u32)image->codel.ce_threshold);
 	put(&walk, VM_REG_SHADOW_CODEL_MTU, (u32)image->codel.mtu);
+	put(&walk, VM_REG_SHADOW_FQ, (u32)image->fq);
 	put(&walk, VM_REG_SHADOW_PIE,
 		VM_PUT(VM_REG_SHADOW_PIE_ON, image->pie.on) |
 		VM_PUT(VM_REG_SHADOW_PIE_BYTE_MODE, image->pie.byte_mode) |

@@ -62,7 +62,7 @@ class Bench:
 
     def configure(self, queue):
         """For packets of this cycle and of later ones; or nothing."""
-        wires = self.wires
+        wires, r = self.wires, self.random
         wires.io_configure_valid.value = queue is not None
         if queue is None:
             return
@@ -81,7 +81,7 @@ class Bench:
 
     def average(self, happens: bool):
         """Averages of a decision. They count for packets of this cycle and of later ones."""
-        wires = self.wires
+        wires, r = self.wires, self.random
         wires.io_ports_averaged_valid.value = happens
         if not happens:
             return

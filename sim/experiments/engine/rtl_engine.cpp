@@ -1,6 +1,6 @@
 // The Verilated RTL as an engine, with the whole lane: implements engine.h with rtl_session.h. The build is the preset
 // `network` (LaneParams.scala), the lane of the model's session: one input of 512 bits, 16 queues, 16,384 cells of 64 B
-// and 4,096 flows, without the victim search; or `network-aqm`, for lanes with CoDel, PIE, DualPI2 or a ce_threshold.
+// and 4,096 flows, without the victim search; or `network-aqm`, for lanes with CoDel, PIE, DualPI2, fq or a ce_threshold.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -34,9 +34,9 @@ std::string lacking(const VmConfig& c) {
              " drops the nearest packet, and the RTL of the experiments has no victim search; use the engine model";
   const bool aqm = vm_lane_judges(&c) != 0;
   if (aqm != vermilion::BuildCodel)
-    return aqm ? "a queue has CoDel, PIE, DualPI2, a ce_threshold or marks at departure, which needs the build "
+    return aqm ? "a queue has CoDel, PIE, DualPI2, fq, a ce_threshold or marks at departure, which needs the build "
                  "network-aqm"
-               : "no queue has CoDel, PIE, DualPI2, a ce_threshold or marks at departure; the build network-aqm is for "
+               : "no queue has CoDel, PIE, DualPI2, fq, a ce_threshold or marks at departure; the build network-aqm is for "
                  "lanes that do";
   return "";
 }

@@ -56,6 +56,27 @@ def test_dualpi2_has_the_values_and_defaults_of_tc():
     assert c.quantum.value == 3 * low.quantum.value
 
 
+def test_fq_codel_has_the_values_and_defaults_of_tc():
+    """1,024 flows, a limit of 10,240 packets and marks, where nothing is said (man tc-fq_codel)."""
+    group = lambda *commands: config.parse(tomllib.loads(from_tc.toml(from_tc.tables(commands, 10**9))), 1024).queue
+    plain = group("tc qdisc add dev eth0 root fq_codel")
+    assert len(plain) == 1024 and {(q.fq, q.aqm, q.ecn, q.quantum.value) for q in plain} == {
+        (1024, "codel", True, 1514)
+    }
+    assert (
+        plain[0].limit_packets.value == 10_240
+        and not {"target", "interval", "ce_threshold"} & plain[0].model_fields_set
+    )
+    full = group(
+        "root fq_codel limit 500 memory_limit 1M flows 16 target 4ms interval 80ms quantum 300 noecn ce_threshold 1ms ce_threshold_selector 0x1/0x3"
+    )
+    first, last = full[0], full[-1]
+    assert (first.name, last.name, last.at, first.default, last.default) == ("all", "all.15", 15, True, False)
+    assert (last.limit_packets.value, last.limit.value, last.quantum.value, last.ecn) == (500, 2**20, 300, False)
+    assert (last.target, last.interval, last.ce_threshold) == (4_000_000, 80_000_000, 1_000_000)
+    assert (last.ce_selector, last.ce_mask) == (1, 3)
+
+
 def test_red_has_the_weight_that_tc_takes_for_the_burst():
     """`tc qdisc show` says `ewma 5` for the example of man tc-red, and so does its formula."""
     red = queue("tc qdisc add dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn")
@@ -96,8 +117,14 @@ def test_a_tbf_alone_gives_the_queues_limit():
         (["root dualpi2 max_rtt 100ms"], "tc dualpi2: has max_rtt; give target, tupdate, alpha and beta"),
         (["root dualpi2 classic_protection 1"], 'tc dualpi2: classic_protection is "1"; legal is 3 to 97'),
         (["root dualpi2 coupling_factor 0"], "coupling is 0; legal is 1 to 255"),
-        (["root fq_codel flows 1024"], "tc fq_codel: no lane has this AQM yet"),
-        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, pie, dualpi2, red, pfifo, bfifo, tbf'),
+        (["root fq_pie flows 1024"], "tc fq_pie: no lane has this AQM yet"),
+        (["root fq_codel flows 48"], "has fq 48; legal is 2 to 1024, a power of two"),
+        (["root fq_codel flows 2048"], "fq is 2048; legal"),
+        (["root fq_codel drop_batch 64"], "tc fq_codel: has drop_batch; a lane drops what arrives for a full queue"),
+        (["root fq_codel ce_threshold_selector 1"], 'tc fq_codel: ce_threshold_selector is "1"; legal is a value and a mask'),
+        (["root fq_codel ce_threshold_selector 0x1/256"], "legal is a value and a mask from 0 to 255"),
+        (["root fq_codel ce_threshold_selector 0x1/0x3"], "has ce_mask 3 but no ce_threshold"),
+        (["root netem delay 1ms"], 'tc: "netem" is no qdisc that a lane has; legal are codel, fq_codel, pie, dualpi2, red, pfifo, bfifo, tbf'),
         (["root codel flows 3"], 'tc codel: has "flows"; legal are limit, target, interval, ce_threshold, ecn, noecn'),
         (["root codel target"], "tc codel: target has no value"),
         (["root codel target soon"], 'tc codel: target is "soon"; legal are times'),

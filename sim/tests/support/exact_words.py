@@ -309,6 +309,7 @@ def queue_record(queue, port_rate, queues, marker):
         "codel": codel_record(queue),
         "pie": pie_record(queue),
         "dualpi2": dualpi2_record(queue),
+        "fq": (queue.fq or 1).bit_length() - 1,
     }
 
 

@@ -151,6 +151,17 @@ def late(rng, table: dict):
         table[colour] = rng.choice((curves[0], {"curve": "tail", "ecn": curves[1]}, curves[0] | {"ecn": curves[1]}))
 
 
+def group(rng, asked: list[dict], room: int):
+    """Makes the last queue a group whose queues hold flows, if it fits into so many queues."""
+    last = asked[-1]
+    fits = [n for n in (2, 4, 8) if -(-(len(asked) - 1) // n) * n + n <= room]
+    if not fits or last.get("aqm") == "dualpi2":
+        return
+    for name in ("priority", "rate", "burst"):
+        last.pop(name, None)
+    last |= {"fq": rng.choice(fits)} | rng.choice(({}, {"quantum": rng.choice((64, 300, 1514, 9000))}))
+
+
 def configuration(rng, shape: build.Preset, late_share: float = 0.1) -> config.Config:
     """A configuration for a build of the lane. `late_share`: the share of queues whose curves mark at departure, in builds that have it."""
     count = rng.randrange(1, min(7, shape.queues + 1))
@@ -162,7 +173,7 @@ def configuration(rng, shape: build.Preset, late_share: float = 0.1) -> config.C
         table, marker = queue(rng, number, count, shape, port)
         asked["queue"].append(table)
         asked["marker"] += [marker] if marker else []
-    own = random.Random(asked["seed"])  # the rest is drawn as in builds without DualPI2
+    own = random.Random(asked["seed"])  # the rest is drawn as in builds without these
     if shape.dualpi2:
         for classic, low in zip(asked["queue"][::2], asked["queue"][1::2], strict=False):
             if own.random() < 0.3:
@@ -170,6 +181,8 @@ def configuration(rng, shape: build.Preset, late_share: float = 0.1) -> config.C
     for table in asked["queue"] if shape.codel else ():
         if table.get("aqm") != "dualpi2" and own.random() < late_share:
             late(own, table)
+    if shape.fq and own.random() < 0.4:
+        group(own, asked["queue"], shape.queues // shape.egresses)
     return config.parse(asked, shape.queues, shape.victims)
 
 

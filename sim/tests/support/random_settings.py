@@ -149,6 +149,10 @@ def random_file(rng):
             queue |= rng.choice([{"alpha": 2.0 ** rng.randint(-7, 3)}, {}])
     if len(queues) > 1 and rng.random() < 0.4:
         random_pair(rng, *queues[:2])
+    elif rng.random() < 0.3 and queues[-1].get("aqm") != "dualpi2":
+        for name in ("priority", "rate", "burst"):
+            queues[-1].pop(name, None)
+        queues[-1]["fq"] = rng.choice([2, 4, 8])
     return {
         "port": port,
         **pool,

@@ -52,6 +52,7 @@ class Lane:
         pie=1,
         dualpi2=1,
         reports=1,
+        fq=1,
     ):
         self.base, self.rng = base, random.Random(seed)
         self.words = {at: 0 for at in by_address()}
@@ -59,7 +60,7 @@ class Lane:
             self.words[at] = sum((f.reset or 0) << f.low for f in register.fields)
         has = {"queues": queues, "cells": cells, "data_bits": 64, "inputs": 2, "ewma_stages": 6}
         has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": min(victims, queues), "next_block": next_block}
-        has |= {"egresses": egresses, "codel": codel, "pie": pie, "dualpi2": dualpi2, "reports": reports}
+        has |= {"egresses": egresses, "codel": codel, "pie": pie, "dualpi2": dualpi2, "reports": reports, "fq": fq}
         for name, value in has.items():
             self.words[address(name)] = value
         if version is not None:

@@ -32,7 +32,7 @@ from vermilion.values.fields import (
 )
 from vermilion.values.units import Amount
 
-from . import departure, reports, rules
+from . import departure, groups, reports, rules
 from .markers import Marker
 from .pool import Pool, check_pool
 from .refusals import first, sentence
@@ -209,7 +209,7 @@ class Queue(QueueFields):
                 f"has victim_window {self.victim_window}, which works at the queue's limit, and no limit; "
                 f"give limit, 1 to {LEN_MAX} bytes, or limit_packets, 1 to {LEN_MAX} packets"
             )
-        if fault := departure.fault(self, self.average, self.curves()):
+        if fault := departure.fault(self, self.average, self.curves()) or groups.fault(self):
             raise ValueError(fault)
         for colour in COLOURS:
             drop = getattr(self, colour)
@@ -321,11 +321,8 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
     names: set[str] = set()
     owner: dict[int, str] = {}  # by DSCP
     used: dict[int, str] = {}  # by number
-    explicit = {q.index for q in queues if q.index is not None}
-    free = (n for n in range(4096) if n not in explicit)
-    placed = []
-    for q in queues:
-        q = q.model_copy(update={"index": next(free) if q.index is None else q.index})
+    placed = groups.numbered(queues)
+    for q in placed:
         if q.name in names:
             raise UserError(f'queue "{q.name}" is there twice; each queue needs a name of its own')
         names.add(q.name)
@@ -346,7 +343,6 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
                     )
                     raise UserError(f"DSCP {units.dscp_name(code)} ({code}) is claimed by {both}; one may")
                 owner[code] = q.name
-        placed.append(q)
     placed.sort(key=lambda q: q.at)
     marked: set[str] = set()
     for marker in config.marker:
@@ -359,7 +355,7 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
     rules.codes(config.rule, placed)
     shares = departure.pairs([(q.name, q.at, q) for q in placed])
     placed = [q.model_copy(update={"quantum": shares[q.at]}) if q.at in shares else q for q in placed]
-    return config.model_copy(update={"queue": placed})
+    return config.model_copy(update={"queue": placed, "marker": groups.spread(config.marker, queues)})
 
 
 @contextmanager

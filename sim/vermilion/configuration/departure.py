@@ -12,7 +12,7 @@ from . import departure_marks
 from .tables import AverageFields, QueueFields
 
 UPDATE_NS, MOST_SPENT = 292, 0.5  # of a queue's probability (UpdateSweep.scala); share of the time
-AQMS = next(field.words for field in FIELDS if field.name == "aqm")[1:]  # that a build has or has not
+AQMS = (*next(field.words for field in FIELDS if field.name == "aqm")[1:], "fq")  # that a build has or has not
 QUANTUM = next(int(field.default) for field in FIELDS if field.name == "quantum")  # of a queue that gives none
 QUANTUM_MOST = 65535
 SHARE_OF_L = 9  # quanta of L for one of C, where L gives none: the default weights of Linux's dualpi2, 90 % and 10 %
@@ -92,7 +92,9 @@ def pairs(queues: Sequence[tuple[str, int, QueueFields]]) -> dict[int, Amount]:
 def check(queues: Iterable[tuple[str, QueueFields]], build_aqms: frozenset[str] | None) -> None:
     """Refuses what a build without these AQMs cannot do; None: the build is not known. `queues`: with their names."""
     queues = list(queues)
-    spent = sum(UPDATE_NS / (queue.tupdate or C.VM_PIE_TUPDATE) for _, queue in queues if queue.aqm == "pie")
+    spent = sum(
+        (queue.fq or 1) * UPDATE_NS / (queue.tupdate or C.VM_PIE_TUPDATE) for _, queue in queues if queue.aqm == "pie"
+    )
     if spent > MOST_SPENT:
         least = min(queue.tupdate or C.VM_PIE_TUPDATE for _, queue in queues if queue.aqm == "pie")
         raise UserError(
@@ -106,6 +108,10 @@ def check(queues: Iterable[tuple[str, QueueFields]], build_aqms: frozenset[str] 
             called, flag = NEEDS[queue.aqm]
             raise UserError(
                 f'queue "{name}" has aqm = "{queue.aqm}"; this build has no {called}, a build with {flag} is needed, such as the preset lab'
+            )
+        if queue.fq and "fq" not in build_aqms:
+            raise UserError(
+                f'queue "{name}" has fq {queue.fq}; this build has no groups that hold flows, a build with fq is needed, such as the preset lab'
             )
         asked = 'aqm = "codel"' if queue.aqm == "codel" else "ce_threshold" if queue.ce_threshold else None
         if queue.mark_at == "dequeue":

@@ -1,6 +1,6 @@
-"""From `tc qdisc add` to a configuration file: codel, pie, dualpi2, red, pfifo and bfifo, at the root or below a tbf.
+"""From `tc qdisc add` to a configuration file: codel, fq_codel, pie, dualpi2, red, pfifo and bfifo, at the root or below a tbf.
 
-Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-pie, tc-red, tc-pfifo, tc-tbf), of dualpi2 those of 6.18 (man tc-dualpi2): sizes count in 1,024s, times without a unit are
+Options, units and defaults are those of iproute2 6.1 (man tc-codel, tc-fq_codel, tc-pie, tc-red, tc-pfifo, tc-tbf), of dualpi2 those of 6.18 (man tc-dualpi2): sizes count in 1,024s, times without a unit are
 microseconds. What has no counterpart is refused with a sentence.
 """
 
@@ -12,13 +12,14 @@ from typing import Any
 from vermilion.values import units
 from vermilion.values.fields import LEN_MAX, UserError
 
-from .tc_values import chance, count, gain, hertz, percent, rate, refuse, size, step, time
+from .tc_values import chance, count, gain, hertz, masked, percent, rate, refuse, size, step, time
 
 Options = dict[str, Any]
-LATER = ("fq_codel", "fq_pie")  # AQMs that no lane has yet
+LATER = ("fq_pie",)  # AQMs that no lane has yet
 
 
 Reader = Callable[[str, str, str], Any]
+LONGEST = 1514  # bytes of a frame: the quantum of flows, and of the queue of a pair that has the smaller share
 FLAG: Reader = lambda *_: True
 # What each qdisc takes; a FLAG has no value.
 TAKES: dict[str, dict[str, Reader]] = {
@@ -27,6 +28,19 @@ TAKES: dict[str, dict[str, Reader]] = {
         "target": time,
         "interval": time,
         "ce_threshold": time,
+        "ecn": FLAG,
+        "noecn": FLAG,
+    },
+    "fq_codel": {
+        "limit": count,
+        "memory_limit": size,
+        "flows": count,
+        "quantum": size,
+        "target": time,
+        "interval": time,
+        "ce_threshold": time,
+        "ce_threshold_selector": masked,
+        "drop_batch": count,
         "ecn": FLAG,
         "noecn": FLAG,
     },
@@ -196,6 +210,18 @@ def codel(given: Options) -> Options:
     return made
 
 
+def fq_codel(given: Options) -> Options:
+    """A group of queues with CoDel; without `noecn` Linux marks. Linux's limits are of all flows together, here each queue has them."""
+    if given.get("drop_batch"):
+        raise refuse("fq_codel", "has drop_batch; a lane drops what arrives for a full queue, leave it out")
+    made = codel({"limit": 10_240} | given | {"ecn": not given.get("noecn")})
+    if "memory_limit" in given:
+        made["limit"] = given["memory_limit"]
+    if "ce_threshold_selector" in given:
+        made["ce_selector"], made["ce_mask"] = given["ce_threshold_selector"]
+    return made | {"fq": given.get("flows", 1024), "quantum": given.get("quantum", LONGEST)}
+
+
 def pie(given: Options) -> Options:
     """A queue with PIE. `alpha` and `beta` count in sixteenths per second, as in Linux."""
     made: Options = {"aqm": "pie", "limit_packets": f"{given.get('limit', 1000)}p"}
@@ -211,9 +237,6 @@ def pie(given: Options) -> Options:
         if name in given:
             made[f"pie_{name}"] = given[name] / 16
     return made
-
-
-LONGEST = 1514  # bytes of a frame: the quantum of the queue of a pair that has the smaller share
 
 
 def dualpi2(given: Options) -> list[Options]:
@@ -267,6 +290,7 @@ def tbf(given: Options) -> Options:
 
 MAKES: dict[str, Callable[[Options], Options]] = {
     "codel": codel,
+    "fq_codel": fq_codel,
     "pie": pie,
     "red": red,
     "pfifo": lambda given: {"limit_packets": f"{given.get('limit', 1000)}p"},

@@ -119,6 +119,7 @@ class QueueFields(Strict):
     overload: Literal["drop", "mark"] = "drop"  # dualpi2: what L does while its probability would be above 1. drop: the classic drop before a mark. mark: marks alone, and the base probability stays below 1 / coupling.
     l4s_mask: Annotated[int, number(1, 3, "1 to 3", whole=True)] | None = None  # dualpi2: packets of C's classes whose ECN field & l4s_mask is not 0 go to L. 1: ECT(1) and CE.
     mark_at: Literal["enqueue", "dequeue"] = "enqueue"  # curve: when ECN-capable packets are marked. enqueue: as they arrive. dequeue: as they leave, by what is queued behind them, or by the average.
+    fq: Annotated[int, number(2, 1024, "2 to 1024, a power of two", whole=True)] | None = None  # Number of queues in the group of the queue. The packets of their classes go to the queue that the hash of their flow selects, and new flows are served before old ones (RFC 8290). With aqm = codel it is FQ-CoDel. Without it, no group.
 
 
 MARKER_KINDS = {

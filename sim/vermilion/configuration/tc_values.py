@@ -54,6 +54,15 @@ def count(kind: str, option: str, raw: str) -> int:
     return int(raw)
 
 
+def masked(kind: str, option: str, raw: str) -> tuple[int, int]:
+    """A value of the DS field and its mask."""
+    found = re.fullmatch("(0x[0-9a-fA-F]{1,2}|[0-9]{1,3})/(0x[0-9a-fA-F]{1,2}|[0-9]{1,3})", raw)
+    value, mask = (int(each, 0) for each in found.groups()) if found else (256, 256)
+    if value > 255 or mask > 255:
+        raise refuse(kind, f'{option} is "{raw}"; legal is a value and a mask from 0 to 255, such as "0x1/0x3"')
+    return value, mask
+
+
 def gain(kind: str, option: str, raw: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", raw) or int(raw) > 32:
         raise refuse(kind, f'{option} is "{raw}"; legal are whole numbers from 0 to 32')

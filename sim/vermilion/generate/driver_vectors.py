@@ -8,7 +8,7 @@ business of sim/tests/driver/test_driver_profile.py, which has them from exact f
 import ctypes
 import sys
 
-from vermilion.configuration import config, config_file
+from vermilion.configuration import config, config_file, groups
 from vermilion.hardware.driver_library import C, library
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build
@@ -21,8 +21,7 @@ CONFIGS = ("default.toml", "markers.toml")
 AQMS = {
     "port": {"rate": 10**9},
     "queue": [
-        {"name": "codel", "aqm": "codel", "target": "2ms", "interval": "40ms", "ce_threshold": "1ms"},
-        {"name": "pie", "aqm": "pie", "target": "20ms", "tupdate": "30ms", "pie_alpha": 0.3, "pie_beta": 2.9},
+        {"name": "codel", "aqm": "codel", "target": "2ms", "interval": "40ms", "ce_threshold": "1ms", "fq": 2},
         {
             "name": "c",
             "aqm": "dualpi2",
@@ -38,6 +37,7 @@ AQMS = {
             "mark_at": "dequeue",
             "green": {"curve": "red", "min": 9000, "max": 9000, "p": 1},
         },
+        {"name": "pie", "aqm": "pie", "target": "20ms", "tupdate": "30ms", "pie_alpha": 0.3, "pie_beta": 2.9},
     ],
 }
 QUEUES = 16
@@ -75,7 +75,7 @@ def vectors():
     files = {name: config_file.load(build.ROOT / "sim" / "configs" / name) for name in CONFIGS}
     for name, asked in (files | {"aqms": config.parse(AQMS)}).items():
         marker = {each.queue: each for each in asked.marker}
-        for queue in asked.queue:
+        for queue in groups.heads(asked).queue:
             settings, port = queue_settings(queue, marker.get(queue.name)), C.Port(asked.port.rate, 0, QUEUES)
             yield f"{name}: {queue.name}", settings, port, words(settings, port)
 

@@ -125,5 +125,6 @@ FIELDS = (
     Field("overload", ("overload",), "enum", ("drop", "mark"), None, Fraction(0, 1), True),
     Field("l4s_mask", ("l4s_mask",), "count", (), None, Fraction(1, 1), True),
     Field("mark_at", ("mark_at",), "enum", ("enqueue", "dequeue"), None, Fraction(0, 1), True),
+    Field("fq", ("fq",), "count", (), 0, Fraction(0, 1), True),
 )
 BY_NAME = {each.name: each for each in FIELDS}

@@ -133,6 +133,7 @@ class QueueImage(_QueueImageWords):
     victim_window: int
     marker: MarkerRecord
     idle_step: int
+    fq: int
     colour: list[ColourRecord]
     distance: DistanceRecord
     codel: CodelRecord

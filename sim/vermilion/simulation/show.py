@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vermilion.configuration import markers, rules
+from vermilion.configuration import groups, markers, rules
 from vermilion.configuration.config import Config, Queue
 from vermilion.configuration.egresses import Asked, port_rate
 from vermilion.configuration.markers import Marker
@@ -63,6 +63,7 @@ def percent(error: float) -> str:
 
 def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
     """`vermilion check`: values asked and real, then curves with their effective drop rates, of an egress of a lane with so many."""
+    config = groups.heads(config)
     values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
     for item in quantise.report(config, egresses):
         values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
@@ -97,6 +98,8 @@ def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
         codes += (", " if codes else "") + "all others" if q.default else ""
         quantum = q.quantum.value if q.quantum else settings.DEFAULT_QUANTUM
         service = f"strict, priority {q.priority}" if q.priority is not None else f"round robin, {quantum} B"
+        if q.fq:
+            service += f", flows in {q.at} to {q.at + q.fq - 1}"
         queues.add_row(
             str(q.index), q.name, codes, remarks(q), service, limits(q), units.rate_text(q.rate) if q.rate else ""
         )

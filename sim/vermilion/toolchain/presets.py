@@ -4,7 +4,7 @@ Needs Python alone: `packaging.py` reads it, too.
 
 from dataclasses import dataclass
 
-AQMS = ("codel", "pie", "dualpi2")  # that are built in or left out
+AQMS = ("codel", "pie", "dualpi2", "fq")  # that are built in or left out
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Preset:
     pie: bool = False
     dualpi2: bool = False
     reports: bool = False
+    fq: bool = False
 
     @property
     def aqms(self) -> frozenset[str]:
@@ -35,7 +36,7 @@ class Preset:
 
 
 PRESETS = {
-    "lab": Preset(victims=16, codel=True, pie=True, dualpi2=True, reports=True),
+    "lab": Preset(victims=16, codel=True, pie=True, dualpi2=True, reports=True, fq=True),
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
@@ -60,12 +61,13 @@ FOR_BENCHES = {
         pie=True,
         dualpi2=True,
         reports=True,
+        fq=True,
     ),
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
     "nic100g-reports": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True, reports=True),
     "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
-    "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True),
-    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True, dualpi2=True, reports=True),
+    "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True, fq=True),
+    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True, dualpi2=True, reports=True, fq=True),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),

@@ -77,6 +77,7 @@ def print_overview(screen, session, held):
         limit += [f"alpha {value('alpha')}"] * bool(made.alpha.num)
         service = SERVED[0].format(made.priority) if made.strict else SERVED[1].format(made.quantum)
         service += f", {units.rate_text(made.rate)}" if made.rate else ""
+        service += f", {number % made.fq + 1} of {made.fq} for flows" if made.fq else ""
         average = f"{value('average.kind')}, {value('average.weight')}, {value('average.unit')}s"
         marker = value("marker.kind")
         curves = [curve(made, colour) for colour in settings.COLOURS]

@@ -44,6 +44,8 @@ def check(lane, record: Record, wanted: Record, words: dict):
             raise UserError(f'queue {number} has aqm = "pie"; this build has no PIE')
         if words[number].dualpi2.on and not lane.has.dualpi2:
             raise UserError(f'queue {number} has aqm = "dualpi2"; this build has no DualPI2')
+        if words[number].fq and not lane.has.fq:
+            raise UserError(f"queue {number} has fq; this build has no groups that hold flows")
         if (words[number].codel.on or words[number].mark_late) and not lane.has.codel:
             raise UserError(
                 f"queue {number}: aqm, ce_threshold or mark_at is to mark or drop packets as they leave; this build cannot"

@@ -31,6 +31,8 @@ class L4sWrite(p: LaneParams) extends Bundle {
   *
   * In builds with `dualpi2` a packet of queue 2 i goes to queue 2 i + 1 if both queues are under DualPI2 and its ECN field has a bit of the mask of C (RFC 9331, section 5.1). Frames without IP have no ECN field.
   *
+  * In builds with `fq` a packet whose class names a queue of a group goes to the queue that its flow selects ([[FlowGroups]]).
+  *
   * Combinational: the tables are in LUT RAM. A reset clears them in `Classifier.clearCycles` cycles. Until then they read as cleared, which is queue 0 of
   * the egress, and they must not be written.
   */
@@ -41,6 +43,9 @@ class Classifier(p: LaneParams) extends Module {
     val entry = Output(new ClassEntry(p))
     val write = Flipped(Valid(new ClassWrite(p)))
     val l4s = Option.when(p.dualpi2)(Flipped(Valid(new L4sWrite(p))))
+    val group = Option.when(p.fq)(Flipped(Valid(new GroupWrite(p))))
+    val seed = Option.when(p.fq)(Flipped(Valid(UInt(128.W)))) // of the hash of flows
+    val ready = Option.when(p.fq)(Output(Bool())) // the hash has its key
   })
   import Classifier.CodePoints
   private val localBits = p.ofOneEgress.queueBits
@@ -89,7 +94,15 @@ class Classifier(p: LaneParams) extends Module {
     val Seq(mask, ofL) = masks.map(_.read(pairOf(queue)))
     clear.done && isIp && !queue(0) && ofL.orR && (mask & io.headers.ecn).orR
   }
-  io.entry.queue := queue | isL4s.getOrElse(false.B)
+  private val groups = Option.when(p.fq)(Module(new FlowGroups(p)).suggestName("groups"))
+  for (groups <- groups) {
+    groups.io.headers := io.headers
+    groups.io.queue := queue
+    groups.io.write := io.group.get
+    groups.io.seed := io.seed.get
+    io.ready.get := groups.io.ready
+  }
+  io.entry.queue := groups.map(_.io.chosen).getOrElse(queue) | isL4s.getOrElse(false.B)
   io.entry.colour := Mux(raw.colour === 3.U, Colour.Red.U, raw.colour)
 }
 

@@ -93,6 +93,8 @@ class ControlPort(p: LaneParams) extends Module {
     R.Dualpi2() -> (if (p.dualpi2) 1 else 0)
   )
 
+  if (p.fq) show(R.Fq(), 1.U)
+
   // -- settings that reach the lane when they are written --
   file.keep(R.Control(), BigInt(1) << R.Control.departureUpdates.low) // clear_statistics reads as 0
   io.lane.departureUpdates :=
@@ -268,6 +270,10 @@ class ControlPort(p: LaneParams) extends Module {
   service.marks.foreach(_ := MarkSettings(config))
   service.dualPi2.foreach(aqms.dualPi2)
   config.l4sMask := (if (p.dualpi2) aqms.l4sMask else 0.U)
+  for ((group, flows) <- io.lane.commit.bits.group.zip(service.flows)) {
+    group.bits := aqms.groupBits
+    flows := group.bits.orR
+  }
   if (p.pie) aqms.pie(config.pie) else config.pie := 0.U.asTypeOf(config.pie)
 
   // -- reports --

@@ -99,17 +99,14 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
     chained(address / 4)(mask.bitLength - 1, 0).pad(32)
   }
 
-  /** The chain, from the RAM to the word that is read first. The next word in the row follows a word; after the last one, the next row follows. */
+  /** The chain, from the RAM to the word that is read first. The next word in the row follows a word, whether it is loaded or not; after the last
+    * one that is loaded, the next row follows.
+    */
   private def chain(): Unit = {
     val indices = chained.keys.toSeq.sorted
-    for (index <- indices)
-      require(
-        index % (1 << RowBits) == 0 || chained.contains(index - 1),
-        s"register ${4 * index} is loaded, and the one before it is not; legal is a run from the beginning of a row of ${4 << RowBits} bytes"
-      )
     def table(holds: Int => Boolean): Bool =
       ConstantTable(Seq.tabulate(Words)(i => BigInt(if (holds(i)) 1 else 0)), 1)(loadAt).asBool
-    val hasNext = table(i => chained.contains(i + 1) && (i + 1) % (1 << RowBits) != 0)
+    val hasNext = table(i => (i + 1 until (i | (1 << RowBits) - 1) + 1).exists(chained.contains))
     when(load) {
       loads := true.B
       loadAt := indices.head.U

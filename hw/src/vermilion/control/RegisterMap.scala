@@ -274,6 +274,8 @@ object RegisterMap {
 
   object ShadowCodelMtu extends Register(0x01b0, BigInt("7ffffff", 16))
 
+  object ShadowFq extends Register(0x01bc, BigInt("f", 16))
+
   object ShadowPie extends Register(0x01c0, BigInt("3fff0003", 16)) {
     val on = Field(0, 0)
     val byteMode = Field(1, 1)
@@ -384,6 +386,8 @@ object RegisterMap {
     val reasons = Field(15, 0)
     val queue = Field(27, 16)
   }
+
+  object Fq extends Register(0x0700, BigInt("ffffffff", 16))
 
   object LostFramesLow extends Register(0x0800, BigInt("ffffffff", 16), 0x10)
 

@@ -58,6 +58,9 @@ class ShadowAqms(shadow: R.Register => UInt, ecn: UInt) {
     to.dualPi2.mtu := atLeast1(shadow(R.ShadowDualpi2Mtu)(PieUnit.MtuBits - 1, 0))
   }
 
+  /** The bits of the number of queues in the queue's group; 0: it has none. */
+  def groupBits: UInt = shadow(R.ShadowFq)(3, 0)
+
   /** The ECN fields whose packets go to L: none if the queue is not under DualPI2. */
   def l4sMask: UInt = Mux(R.ShadowDualpi2.on(ofPair).asBool, R.ShadowDualpi2.l4sMask(ofPair), 0.U)
 }

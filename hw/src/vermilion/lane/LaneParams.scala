@@ -24,6 +24,8 @@ import vermilion.control.TokenKind
   * @param dualpi2       pairs of queues, 2 i and 2 i + 1, can decide by DualPI2 as packets are chosen (departure/DualPi2Queues.scala); only with `codel`
   * @param reports drops and marks can be reported, each as a frame of a stream (report/ReportStream.scala). The cells of packets that are dropped on arrival
   *                return to the free list 64 cycles later
+  * @param fq            groups of queues hold flows, by a hash of the packet's flow (classify/FlowGroups.scala), and new flows are served before old ones
+  *                      (schedule/NewFlows.scala); only with `codel`
   * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
@@ -59,7 +61,8 @@ case class LaneParams(
     codel: Boolean = false,
     pie: Boolean = false,
     dualpi2: Boolean = false,
-    reports: Boolean = false
+    reports: Boolean = false,
+    fq: Boolean = false
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -123,6 +126,12 @@ case class LaneParams(
     s"reports is $reports with protect $protect; the memories of reports are not protected, legal is reports = false"
   )
 
+  require(!fq || codel, s"fq is $fq with codel $codel; FQ-CoDel needs both, legal is codel = true")
+  require(
+    !fq || (queues & (queues - 1)) == 0,
+    s"fq is $fq with $queues queues; legal is a power of two"
+  )
+
   require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")
   require(
     evictedBits.forall(bits => bits >= 0 && bits <= userBits),
@@ -162,7 +171,7 @@ case class LaneParams(
 
 /** Presets that are tested and supported. In the `nic` presets, input 0 is the port's receive side and input 1 the host. */
 object LaneParams {
-  val lab: LaneParams = LaneParams(victims = 16, codel = true, pie = true, dualpi2 = true, reports = true)
+  val lab: LaneParams = LaneParams(victims = 16, codel = true, pie = true, dualpi2 = true, reports = true, fq = true)
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
@@ -185,7 +194,7 @@ object LaneParams {
     val egressesFew = card.copy(queues = 16, cells = 256, flows = 4096, victims = 0)
     val (labFew, nicFew) =
       (
-        lab.copy(cells = 256, victims = 0, codel = false, pie = false, dualpi2 = false, reports = false),
+        lab.copy(cells = 256, victims = 0, codel = false, pie = false, dualpi2 = false, reports = false, fq = false),
         nic100g.copy(cells = 256)
       )
     byName ++ Map(
@@ -220,10 +229,26 @@ object LaneParams {
       ),
       // Several egresses; each input can be routed to any of them.
       "lab-egresses" -> egressesFew
-        .copy(cells = 1024, queues = 32, victims = 32, codel = true, pie = true, dualpi2 = true, reports = true),
+        .copy(
+          cells = 1024,
+          queues = 32,
+          victims = 32,
+          codel = true,
+          pie = true,
+          dualpi2 = true,
+          reports = true,
+          fq = true
+        ),
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
-      "lab-without-victims" -> lab.copy(victims = 0, codel = false, pie = false, dualpi2 = false, reports = false),
+      "lab-without-victims" -> lab.copy(
+        victims = 0,
+        codel = false,
+        pie = false,
+        dualpi2 = false,
+        reports = false,
+        fq = false
+      ),
       // A cell in a beat: with CoDel, with PIE; and the lane of the experiments with both.
       "nic100g-codel" -> nic100g.copy(codel = true),
       "nic100g-pie" -> nic100g.copy(pie = true),
@@ -234,7 +259,8 @@ object LaneParams {
         heads = Some(4),
         codel = true,
         pie = true,
-        dualpi2 = true
+        dualpi2 = true,
+        fq = true
       ),
       // For the networks of the experiments: one input of 512 bits that cannot be stalled, as in the model's session. Its ports are slow.
       // Short heads leave more victims.

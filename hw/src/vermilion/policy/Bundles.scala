@@ -3,7 +3,7 @@ package vermilion.policy
 import chisel3._
 import chisel3.util.Valid
 import vermilion.average.Tally
-import vermilion.classify.ClassEntry
+import vermilion.classify.{ClassEntry, FlowGroup}
 import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
 import vermilion.departure.{Averaged, PieArrival, QueuePie}
@@ -97,6 +97,7 @@ class MarkTrace extends Bundle {
 class PolicyCommit(p: LaneParams) extends Bundle {
   val queue = UInt(p.queueBits.W)
   val config = new PolicyConfig
+  val group = Option.when(p.fq)(new FlowGroup)
 
   /** The queue's part for PIE. */
   def forPie: QueuePie = {

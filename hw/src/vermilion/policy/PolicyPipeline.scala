@@ -25,9 +25,8 @@ import vermilion.victim._
   *                                    -2 .. 2 size                                    verdict
   * }}}
   *
-  * The queue's marker gives a packet its colour. In parallel the queue state lookup reads what averages need. The lookup does not depend on the colour.
-  * Its backlog is that of the lookup's stage. It counts packets that were looked up at least [[PolicyTiming.latency]] - [[PolicyTiming.lookupAt]] + 1 cycles
-  * before. The queue's limit is compared at the verdict and is exact.
+  * The queue's marker gives a packet its colour. In parallel the queue state lookup reads what averages need, which does not depend on the colour.
+  * Its backlog counts packets that were looked up at least [[PolicyTiming.latency]] - [[PolicyTiming.lookupAt]] + 1 cycles before. The queue's limit is compared at the verdict and is exact.
   *
   * A commit has a slot of its own. Each stage changes its configuration when that slot passes. So each packet sees all of the old configuration or all of the
   * new one. The pipeline is not drained and no packet waits. `commit` is ready when the slot has reached the last of these stages.
@@ -85,7 +84,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   // -- stage m0 (mN is stage -10 + N): fill the slot --
   private val ready =
     marker.io.ready && flows.io.ready && lookup.io.ready && averages.io.ready && limit.io.ready && pool.io.ready &&
-      verdicts.io.ready && delays.map(_.io.ready).getOrElse(true.B)
+      verdicts.io.ready && delays.map(_.io.ready).getOrElse(true.B) && slots.io.ready.getOrElse(true.B)
   // Registered, because it enables all that a slot changes. After a new seed it is low from the next cycle on, like the flow table's.
   private val enabled = RegNext(ready && !io.seed.valid && !io.skip, false.B)
   private val committing = RegInit(false.B) // the commit's slot is in the pipeline
@@ -94,6 +93,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   slots.io.commit.valid := io.commit.valid && !committing
   slots.io.commit.bits := io.commit.bits.queue
   slots.io.l4sMask := io.commit.bits.config.l4sMask
+  slots.io.group.zip(io.commit.bits.group).foreach { case (to, from) => to := from }
   slots.io.hostRead <> io.hostRead
   slots.io.descriptor <> io.descriptor
   slots.io.departed := io.departed

@@ -23,6 +23,8 @@ class SlotSource(p: LaneParams) extends Module {
     val now = Input(UInt(TimeBits.W))
     val commit = Flipped(Decoupled(UInt(p.queueBits.W)))
     val l4sMask = Input(UInt(2.W)) // with `commit`; in builds with `dualpi2`
+    val group = Option.when(p.fq)(Input(new FlowGroup)) // with `commit`
+    val ready = Option.when(p.fq)(Output(Bool())) // packets can be classified
     val hostRead = Flipped(Decoupled(UInt(p.queueBits.W)))
     val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
@@ -41,6 +43,14 @@ class SlotSource(p: LaneParams) extends Module {
     l4s.valid := io.commit.fire
     l4s.bits.queue := io.commit.bits
     l4s.bits.mask := io.l4sMask
+  }
+  for ((write, group) <- classifier.io.group.zip(io.group)) {
+    write.valid := io.commit.fire
+    write.bits.queue := io.commit.bits
+    write.bits.group := group
+    classifier.io.seed.get.valid := io.seed.valid
+    classifier.io.seed.get.bits := io.seed.bits.flow
+    io.ready.get := classifier.io.ready.get
   }
   classifier.io.headers := io.descriptor.bits.headers
   classifier.io.egress := (
@@ -91,11 +101,11 @@ class SlotSource(p: LaneParams) extends Module {
   }
 }
 
-/** Seeds of the random sources: for verdicts, for markers, and for verdicts at departure with the key of the flow hash. */
+/** Seeds of the random sources: for verdicts, for markers, and for verdicts at departure with the keys of the flow hashes. */
 class Seeds extends Bundle {
   val decide = UInt(128.W)
   val mark = UInt(128.W)
-  val flow = UInt(128.W) // of the flow table's hash, and of verdicts at departure
+  val flow = UInt(128.W) // of the hashes of flows, and of verdicts at departure
 }
 
 object SlotSource {

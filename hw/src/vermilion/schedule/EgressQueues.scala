@@ -145,6 +145,7 @@ class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new Codel
     scheduler.io.configure.bits.quantum := io.configure.bits.quantum
     scheduler.io.configure.bits.shaper := io.configure.bits.shaper
     scheduler.io.configure.bits.dualPi2.zip(io.configure.bits.dualPi2).foreach { case (to, from) => to := from }
+    scheduler.io.configure.bits.flows.zip(io.configure.bits.flows).foreach { case (to, from) => to := from }
     scheduler.io.configure.bits.codel.zip(io.configure.bits.codel).foreach { case (to, from) => to := from }
     scheduler.io.configure.bits.marks.foreach(_ := DontCare) // the choice does not depend on them
     scheduler.io.paused := io.paused(e)

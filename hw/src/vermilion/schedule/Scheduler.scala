@@ -20,6 +20,7 @@ class QueueService(p: LaneParams) extends Bundle {
   val codel = Option.when(p.codel)(new CodelSettings)
   val marks = Option.when(p.codel)(new MarkSettings)
   val dualPi2 = Option.when(p.dualpi2)(new DualPi2Settings)
+  val flows = Option.when(p.fq)(Bool()) // of a group whose queues hold flows
 }
 
 /** The part of [[QueueService]] that the choice needs. */
@@ -29,6 +30,7 @@ class ServiceRecord(p: LaneParams) extends Bundle {
   val quantum = UInt(18.W)
   val shaped = Bool()
   val judged = Option.when(p.codel)(Bool()) // its packets get a verdict
+  val flows = Option.when(p.fq)(Bool())
 }
 
 /** A packet that a verdict drops. */
@@ -55,6 +57,8 @@ object Scheduler {
   * its packet. Then its DRR turn ends, and it goes to the end with another quantum. A queue that becomes empty loses its deficit.
   * A queue that its shaper blocks keeps it.
   * So deficit < quantum + longest packet. A quantum less than the longest packet works, but some DRR turns then send nothing.
+  * New flows (RFC 8290), in builds with `fq`: a queue of a group that becomes backlogged is inserted into the list of new flows, which is served before the
+  * DRR list, if it has not been there since the queues of the DRR list had their turn ([[NewFlows]]). It has one quantum, as in the DRR list, where it goes when its turn ends.
   *
   * The shapers are separate modules, as the schedulers of several egresses share them ([[QueueShaper]], [[PortShaper]]).
   *
@@ -136,6 +140,7 @@ class Scheduler(p: LaneParams) extends Module {
   unconfigured.quantum := DefaultQuantum.U
   unconfigured.shaped := false.B
   unconfigured.judged.foreach(_ := false.B)
+  unconfigured.flows.foreach(_ := false.B)
   private val configured = Wire(new ServiceRecord(p))
   configured.strict := io.configure.bits.strict
   configured.priority := Arithmetic.saturate(io.configure.bits.priority, 3)
@@ -144,6 +149,7 @@ class Scheduler(p: LaneParams) extends Module {
   configured.judged.zip(io.configure.bits.codel).foreach { case (judged, codel) =>
     judged := codel.on || io.configure.bits.dualPi2.map(_.dualPi2.on).getOrElse(false.B)
   }
+  configured.flows.zip(io.configure.bits.flows).foreach { case (to, from) => to := from }
   service.write(!sweep.done, sweep.address, unconfigured)
   service.write(io.configure.valid, io.configure.bits.queue, configured)
 
@@ -151,7 +157,8 @@ class Scheduler(p: LaneParams) extends Module {
   private val reactivated = Wire(Decoupled(new QueueHead(p)))
   private val reactivations = ShortQueue(reactivated, 2)
   private val first = lists.io.chosen.bits
-  private val isDrr = lists.io.level === Level.Drr.U
+  private val isNew = if (p.fq) lists.io.level === Level.New.U else false.B
+  private val isDrr = if (p.fq) lists.io.level >= Level.New.U else lists.io.level === Level.drr(p).U
   private val (covered, more) = (lists.io.covered, lists.io.more)
   private val holdsFirst = RegInit(false.B) // the charged queue is still first
   lists.io.flush := io.flush
@@ -197,40 +204,45 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.followingNewestBefore := io.newestBefore
 
   // ---- deficit: the bytes of packets of this DRR turn that verdicts dropped
-  private val popsDrr = lists.io.pop && isDrr
   private class Claim extends Bundle {
     val isOpen = Bool() // a verdict on a packet of the turn is not known yet
     val any = Bool()
     val deficit = UInt(DeficitBits.W) // with these bytes
     val covered = Bool() // by it
   }
-  private val claim = io.dropped match {
+  private val isOld = if (p.fq) isDrr && !isNew else isDrr // in the DRR list
+  private val popsDrr = lists.io.pop && isOld
+  private def claimOf(isOurList: Bool, pops: Bool): Claim = io.dropped match {
     case None => 0.U.asTypeOf(new Claim)
     case Some(dropped) =>
       val claim = Wire(new Claim)
-      val takes = grant && isDrr && lists.io.judged.get && !discards
+      val takes = grant && isOurList && lists.io.judged.get && !discards
       val open = RegInit(0.U((DepartureVerdicts.Latency + 1).W))
       open := open(open.getWidth - 2, 0) ## takes
       val turns = RegInit(false.B) // `queue` has been first in the DRR list since it sent
       val queue = RegEnable(first.head.queue, takes)
-      turns := !popsDrr && (takes || turns)
+      turns := !pops && (takes || turns)
       val bytes = RegInit(0.U(DeficitBits.W))
       val isOurs = turns && dropped.valid && dropped.bits.queue === queue
-      bytes := Mux(popsDrr, 0.U, Mux(restores, 0.U, bytes) + Mux(isOurs, dropped.bits.lenBytes, 0.U))
+      val cleared = if (p.fq) restores && isOurList else restores
+      bytes := Mux(pops, 0.U, Mux(cleared, 0.U, bytes) + Mux(isOurs, dropped.bits.lenBytes, 0.U))
       claim.isOpen := open.orR
       claim.any := bytes.orR
       claim.deficit := Arithmetic.wrap(first.deficit +& bytes, DeficitBits)
       claim.covered := Arithmetic.reachTogether(first.deficit, bytes, lists.io.heldLength)
       claim
   }
+  private val claim = claimOf(isOld, popsDrr)
+  private val newClaim = Option.when(p.fq)(claimOf(isNew, lists.io.pop && isNew))
+  private val ourClaim = newClaim.map(Mux(isNew, _, claim)).getOrElse(claim) // of the list that is served
 
   // The queue that sent has been first for some cycles, so what is known early of the first queue is enough.
   restores := lists.io.chosenEarly && !io.shaper.charging && lists.io.settled && isDrr && !lists.io.heldCovered &&
-    !lists.io.heldMoved && claim.any
+    !lists.io.heldMoved && ourClaim.any
   for (restore <- lists.io.restore) {
     restore.valid := restores
-    restore.bits.deficit := claim.deficit
-    restore.bits.covered := claim.covered
+    restore.bits.deficit := ourClaim.deficit
+    restore.bits.covered := ourClaim.covered
   }
 
   // ---- shapers
@@ -266,7 +278,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val afterReactivations = !io.becameBacklogged.valid && !reactivations.valid
   parks := blocks && afterReactivations
   releases.io.deq.ready := afterReactivations && !blocks
-  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid && !claim.isOpen
+  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid && !ourClaim.isOpen
   assert(!(parks || reinserts) || afterReactivations, "two queues are inserted at once")
   event.valid := io.becameBacklogged.valid || reactivations.valid || blocks || releases.io.deq.valid || reinserts
   private def inserting(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Insertion = {
@@ -278,8 +290,8 @@ class Scheduler(p: LaneParams) extends Module {
     j.mustPark := mustPark
     j
   }
-  private val firstDeficit = Mux(isDrr, Mux(claim.any, claim.deficit, first.deficit), 0.U)
-  private val firstCovered = Mux(claim.any, claim.covered, covered)
+  private val firstDeficit = Mux(isDrr, Mux(ourClaim.any, ourClaim.deficit, first.deficit), 0.U)
+  private val firstCovered = Mux(ourClaim.any, ourClaim.covered, covered)
   private val released = releases.io.deq.bits
   private val releasedAdds = released.deficit < released.head.packet.lenBytes
   // One of four: two early bits select it.
@@ -318,13 +330,25 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.storeCovered := Arithmetic.reachTogether(j.entry.deficit, credit, j.entry.head.packet.lenBytes)
   lists.io.push := !jParks
   lists.io.pushService := jService
+  for (pushNew <- lists.io.pushNew) {
+    val flows = Module(new NewFlows(p)).suggestName("flows")
+    flows.io.queue := jQueue
+    // Only what becomes backlogged or is reactivated may park.
+    pushNew := j.mayPark && jService.flows.get && !jService.strict && flows.io.isNew
+    flows.io.entered := jValid && !jParks && !jService.strict && !pushNew
+    flows.io.left := popsDrr
+    flows.io.emptied.valid := emptied
+    flows.io.emptied.bits.queue := first.head.queue
+    flows.io.emptied.bits.wasNew := isNew
+  }
   lists.io.pushMore := j.entry.head.packet.name =/= io.newest(1)
   assert(!jValid || credited(DeficitBits) === 0.U, "a deficit does not fit")
 
   // ---- when the scheduler continues
   private val listed = lists.io.holdsQueues
   private val quiet =
-    !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid && !claim.isOpen
+    !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid &&
+      !newClaim.foldLeft(claim.isOpen)(_ || _.isOpen)
   private val closed = listed && (!io.port.open || io.paused)
   private val stuck = closed || !listed
   private val known = !io.shaper.anyParked || io.shaper.earliest.valid

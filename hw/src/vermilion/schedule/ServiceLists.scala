@@ -8,13 +8,19 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 
-/** Numbers the lists: strict levels from 0, the highest, to 7, and the DRR list. */
+/** Numbers the lists: strict levels from 0, the highest, to 7; in builds with `fq` the list of new flows (RFC 8290); and the DRR list. */
 object Level {
-  val Drr = 8
-  val Count = 9
-  val Bits = log2Ceil(Count)
+  private val Strict = 8
+  val New = Strict // in builds with `fq`
+  def drr(p: LaneParams): Int = if (p.fq) New + 1 else Strict
+  def count(p: LaneParams): Int = drr(p) + 1
 
-  def apply(service: ServiceRecord): UInt = Mux(service.strict, 7.U(Bits.W) - service.priority, Drr.U(Bits.W))
+  /** The lists whose queues have a deficit. */
+  def withDeficit(p: LaneParams): Seq[Int] = Strict to drr(p)
+  val Bits = log2Ceil(Strict + 1)
+
+  def apply(p: LaneParams, service: ServiceRecord): UInt =
+    Mux(service.strict, 7.U(Bits.W) - service.priority, drr(p).U(Bits.W))
 }
 
 /** A queue with its first packet and its deficit: the bytes that it may still send in this DRR turn. */
@@ -29,7 +35,7 @@ class RestoredDeficit extends Bundle {
   val covered = Bool() // it covers the queue's packet
 }
 
-/** Holds the queues that may send, in nine lists, one per level; a queue is in at most one list.
+/** Holds the queues that may send, in nine lists, one per level; a queue is in at most one list. Builds with `fq` have a tenth, of new flows.
   *
   * The first queue of each list is in registers, with the number of the next queue. All others are in RAM, linked. The first queue's packet is
   * in one of two small memories by level, `pushedPackets` or `comePackets`. A list's first packet comes by a push or from RAM. Both may
@@ -57,6 +63,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val store = Flipped(Valid(new ListedQueue(p)))
     val storeCovered = Input(Bool()) // its deficit covers its packet
     val push = Input(Bool()) // what is stored is inserted at the end of the list of its level
+    val pushNew = Option.when(p.fq)(Input(Bool())) // or of the list of new flows
     val pushService = Input(new ServiceRecord(p))
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next cycle
@@ -110,17 +117,26 @@ class ServiceLists(p: LaneParams) extends Module {
     val covered = Bool() // the deficit covers the packet
   }
 
-  private val valid = RegInit(VecInit.fill(Level.Count)(false.B))
-  private val served = RegInit(0.U(Level.Count.W)) // one hot: the first of `valid` that is set, unless it is held
-  private val firsts = Reg(Vec(Level.Count, new First))
-  private val nextQueues = Reg(Vec(Level.Count, UInt(p.queueBits.W))) // the queues after them
+  private val (count, drr) = (Level.count(p), Level.drr(p))
+  private val valid = RegInit(VecInit.fill(count)(false.B))
+  private val served = RegInit(0.U(count.W)) // one hot: the first of `valid` that is set, unless it is held
+  private val firsts = Reg(Vec(count, new First))
+  private val nextQueues = Reg(Vec(count, UInt(p.queueBits.W))) // the queues after them
   // The same for the list that is served, and its number: the choice has no time to select them.
   private val held = Reg(new First)
   private val heldFollowing = Reg(UInt(p.queueBits.W))
   private val level = RegInit(0.U(Level.Bits.W))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the DRR list
-  private val tails = Mem(Level.Count, UInt(p.queueBits.W))
-  private val pushedPackets, comePackets = Mem(Level.Count, new PacketRef(p))
+  private val newDeficit = Option.when(p.fq)(Reg(UInt(Scheduler.DeficitBits.W))) // in the list of new flows
+  private val deficits = newDeficit.toSeq :+ deficit // by [[Level.withDeficit]]
+  private def hasDeficit(list: UInt): Bool = Level.withDeficit(p).map(list(_)).reduce(_ || _)
+  private def isNew(list: UInt): Bool = list(Level.New)
+
+  /** What belongs to the list of new flows if it is `list`, else what belongs to the DRR list. */
+  private def ofList[T <: Data](list: UInt, each: Seq[T]): T =
+    if (each.size == 1) each.head else Mux(isNew(list), each.head, each.last)
+  private val tails = Mem(count, UInt(p.queueBits.W))
+  private val pushedPackets, comePackets = Mem(count, new PacketRef(p))
   private val guards = new Guards(p.protect)
   private val entries = guards.ram(p.queues, new Stored)
   private val links = guards.ram(p.queues, UInt(p.queueBits.W))
@@ -135,14 +151,15 @@ class ServiceLists(p: LaneParams) extends Module {
   // ---- RAM output of this cycle, for the level served in the last one
   private val lastServed = Delay(served)
   private val lastLevel = Delay(level)
-  private val lastDrr = lastServed(Level.Drr)
+  private val lastDrr = hasDeficit(lastServed)
   private val servedLone = Wire(Bool())
   private val arrived = RegNext(io.pop && !servedLone, false.B)
   private val arrivedEntry = entries.read(io.following, arrived)
   private val arrivedQueue = Delay(io.following)
   private val arrivedFollowing = links.read(io.following, arrived)
   private val arrivedMore = arrivedEntry.packet.name =/= io.followingNewest.name
-  private val arrivedMoved = Level(io.followingService) =/= lastLevel
+  private val arrivedMoved =
+    Level(p, io.followingService) =/= (if (p.fq) Mux(isNew(lastServed), drr.U, lastLevel) else lastLevel)
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
   private val prefetch = Module(new SuccessorPrefetch(p))
   private val coming = prefetch.io.coming
@@ -160,12 +177,15 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedHere = RegInit(false.B)
   private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
   private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
-  private val drrArrived = arrived && lastDrr
-  private val drrDeficit = Mux(drrArrived, arrivedEntry.deficit, deficit)
+  private val drrArrived = arrived && lastServed(drr)
+  private val arrivals = newDeficit.map(_ => arrived && isNew(lastServed)).toSeq :+ drrArrived
+  private val drrDeficits = arrivals.zip(deficits).map { case (here, deficit) =>
+    Mux(here, arrivedEntry.deficit, deficit)
+  }
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(arrivedHere, arrivedQueue, held.queue)
   io.chosen.bits.head.packet := Mux(arrivedHere, arrivedEntry.packet, heldPacket)
-  io.chosen.bits.deficit := drrDeficit
+  io.chosen.bits.deficit := ofList(served, drrDeficits)
   private val arrivedCovered = arrivedEntry.covered || !lastDrr
   io.covered := Mux(arrivedHere, arrivedCovered, held.covered)
   io.more := Mux(arrivedHere, arrivedMore, held.more)
@@ -182,7 +202,8 @@ class ServiceLists(p: LaneParams) extends Module {
   prefetch.io.first.valid := io.chosen.valid
   prefetch.io.first.bits := heldPacket
   prefetch.io.more := held.more
-  prefetch.io.deficit := deficit
+  prefetch.io.deficit := ofList(served, deficits)
+  prefetch.io.comesDeficit.foreach(_ := ofList(lastServed, deficits))
   prefetch.io.arrived.valid := arrivedHere
   prefetch.io.arrived.bits.packet := arrivedEntry.packet
   prefetch.io.arrived.bits.deficit := arrivedEntry.deficit
@@ -195,8 +216,8 @@ class ServiceLists(p: LaneParams) extends Module {
   prefetch.io.pushed.bits := pushed.head.packet
   prefetch.io.pushedDeficit := pushed.deficit
   prefetch.io.pushedMore := io.pushMore
-  prefetch.io.comesInDrr := Mux(kept, lastDrr, served(Level.Drr))
-  prefetch.io.inDrr := served(Level.Drr)
+  prefetch.io.comesInDrr := Mux(kept, lastDrr, hasDeficit(served))
+  prefetch.io.inDrr := hasDeficit(served)
   prefetch.io.keep := io.keep
   prefetch.io.pop := io.pop
   prefetch.io.restored.zip(io.restore).foreach { case (to, from) => to := from.valid }
@@ -208,7 +229,8 @@ class ServiceLists(p: LaneParams) extends Module {
   io.askQueue := Mux(prefetch.io.none, pushed.head.queue, io.chosen.bits.head.queue)
 
   // ---- a push
-  private val pushLevel = Level(io.pushService)
+  private val pushLevel =
+    if (p.fq) Mux(io.pushNew.get, Level.New.U, Level(p, io.pushService)) else Level(p, io.pushService)
   private val stored = Wire(new Stored)
   stored.packet := pushed.head.packet
   stored.deficit := pushed.deficit
@@ -217,20 +239,20 @@ class ServiceLists(p: LaneParams) extends Module {
   links.write(pushing && valid(pushLevel), tails.read(pushLevel), pushed.head.queue)
   when(pushing) { tails.write(pushLevel, pushed.head.queue) }
 
-  private val pushes = VecInit(Seq.tabulate(Level.Count)(level => pushing && pushLevel === level.U)).asUInt
+  private val pushes = VecInit(Seq.tabulate(count)(level => pushing && pushLevel === level.U)).asUInt
   private val arrives = Mux(arrived, lastServed, 0.U)
   private val keeps = Mux(kept, lastServed, Mux(advances, served, 0.U))
   servedLone := Mux(arrivedHere, arrivedLone, held.lone)
   private val empties = io.pop && servedLone // of the list that is served
   // The highest list that holds queues, and the highest of the lists other than the one that is served. Whether the list that
   // is pushed into has priority over them is known later. There is no time to search for them, so they are in registers.
-  private val topTwo = RegInit(VecInit.fill(2)(0.U(Level.Count.W)))
+  private val topTwo = RegInit(VecInit.fill(2)(0.U(count.W)))
   private def highest(those: UInt): UInt = PriorityEncoderOH(those)
   private val others = valid.asUInt & ~served
   private val (top, topOther) = (topTwo(0), topTwo(1))
   io.alone.foreach(_ := servedLone && !topOther.orR)
   private def pushGoesBefore(list: UInt): Bool =
-    (pushes & VecInit(Seq.tabulate(Level.Count)(level => !list(level, 0).orR)).asUInt).orR
+    (pushes & VecInit(Seq.tabulate(count)(level => !list(level, 0).orR)).asUInt).orR
   private val (pushWins, pushWinsOther) = (pushGoesBefore(top), pushGoesBefore(topOther))
 
   /** Selects by the list that is served next. Both cases are computed early: the list that is served now becomes empty, or not. */
@@ -266,13 +288,13 @@ class ServiceLists(p: LaneParams) extends Module {
   io.chosenEarly := RegNext(Mux(empties, topOther.orR, top.orR) || pushing, false.B)
   io.holdsQueues := valid.asUInt.orR
 
-  private val ofServed = Wire(UInt(Scheduler.DeficitBits.W))
-  ofServed := Mux(io.taken && served(Level.Drr), io.remainingDeficit, drrDeficit)
-  deficit := ofServed
+  for (((list, deficit), present) <- Level.withDeficit(p).zip(deficits).zip(drrDeficits)) {
+    deficit := Mux(io.taken && served(list), io.remainingDeficit, present)
+  }
   // The pushed queue becomes first in an empty list, or in one that becomes empty, which is known last.
   private val opens = pushes & ~valid.asUInt
-  private val follows = pushes & served & Fill(Level.Count, servedLone)
-  private val becomesFirst = opens | (follows & Fill(Level.Count, io.pop))
+  private val follows = pushes & served & Fill(count, servedLone)
+  private val becomesFirst = opens | (follows & Fill(count, io.pop))
   when(opens.orR || (follows.orR && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
   private val pushedFirst = Wire(new First)
   pushedFirst.queue := pushed.head.queue
@@ -303,14 +325,15 @@ class ServiceLists(p: LaneParams) extends Module {
       old.moved || is(io.configured, old.queue)
     )
     // Bytes are given back only where the deficit does not cover the packet, and nothing else changes.
-    val restored = io.restore.map(r => r.valid && r.bits.covered && list(Level.Drr)).getOrElse(false.B)
+    val gives = if (p.fq) here(served) else list(drr)
+    val restored = io.restore.map(r => r.valid && r.bits.covered && gives).getOrElse(false.B)
     first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered || restored))
     val alone = Mux(arrivesHere, arrivedLone, old.lone)
     first.lone := alone && !here(pushes)
     first.byPush := old.byPush && !arrivesHere && !keepsHere
     (first, Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedFollowing, oldFollowing)))
   }
-  private val levels = 0 until Level.Count
+  private val levels = 0 until count
   for (level <- levels) {
     val (first, following) = updated((1 << level).U, firsts(level), nextQueues(level))
     firsts(level) := Mux(becomesFirst(level), pushedFirst, first)
@@ -327,8 +350,11 @@ class ServiceLists(p: LaneParams) extends Module {
     (Mux(pushWinsOther, pushedFirst, otherFirst), Mux(pushWins, pushedFirst, highestFirst))
   )
   heldFollowing := next((ownFollowing, ownFollowing), (otherFollowing, highestFollowing))
-  for (restore <- io.restore) when(restore.valid) { deficit := restore.bits.deficit }
-  when(becomesFirst(Level.Drr)) { deficit := stored.deficit }
+  for ((list, deficit) <- Level.withDeficit(p).zip(deficits)) {
+    for (restore <- io.restore)
+      when(if (p.fq) restore.valid && served(list) else restore.valid) { deficit := restore.bits.deficit }
+    when(becomesFirst(list)) { deficit := stored.deficit }
+  }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)
   io.parked.head.queue := Delay(io.parkedQueue)
@@ -354,12 +380,14 @@ class ServiceLists(p: LaneParams) extends Module {
       "it is not known whether a list holds one queue"
     )
   }
-  private val drrHeld = valid(Level.Drr) && served(Level.Drr) && !(comes && lastDrr)
-  assert(
-    !drrHeld || held.covered === (deficit >= heldPacket.lenBytes),
-    "it is not known whether a deficit covers the packet"
-  )
-  private val strictHeld = io.chosen.valid && !served(Level.Drr) && !(comes && sameServed)
+  for ((list, deficit) <- Level.withDeficit(p).zip(deficits)) {
+    val drrHeld = valid(list) && served(list) && !(comes && lastServed(list))
+    assert(
+      !drrHeld || held.covered === (deficit >= heldPacket.lenBytes),
+      "it is not known whether a deficit covers the packet"
+    )
+  }
+  private val strictHeld = io.chosen.valid && !hasDeficit(served) && !(comes && sameServed)
   assert(!strictHeld || held.covered, "a packet of a strict queue waits for a deficit")
   assert(!isSettled || io.chosenEarly === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and removed in the same cycle")

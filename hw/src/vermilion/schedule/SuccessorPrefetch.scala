@@ -44,6 +44,8 @@ class SuccessorPrefetch(p: LaneParams) extends Module {
     val deficit = Input(
       UInt(Scheduler.DeficitBits.W)
     ) // of the first, unless it comes from RAM; after a keep, less the packet that was taken
+    // With two lists of deficits: of the first in the list of the packet that comes after a keep.
+    val comesDeficit = Option.when(p.fq)(Input(UInt(Scheduler.DeficitBits.W)))
     val same = Input(Bool()) // the list of the cycle before is served
     val none = Input(Bool()) // no list holds a queue
     val pushed = Flipped(Valid(new PacketRef(p))) // of a queue that is inserted into a list
@@ -70,7 +72,10 @@ class SuccessorPrefetch(p: LaneParams) extends Module {
   private def unlessStrict(deficit: UInt, isDrr: Bool): UInt = deficit | Fill(Scheduler.DeficitBits, !isDrr)
   // The deficit after the first packet, unless the packet that comes is the first itself. It has no meaning if it does not cover the first.
   private val remaining = WireDefault(UInt(Scheduler.DeficitBits.W), io.deficit)
-  answer.covered := unlessStrict(Mux(comes, io.deficit, remaining), io.comesInDrr) >= io.successor.lenBytes
+  answer.covered := unlessStrict(
+    Mux(comes, io.comesDeficit.getOrElse(io.deficit), remaining),
+    io.comesInDrr
+  ) >= io.successor.lenBytes
   io.comes := comes
 
   val isHeld = RegInit(false.B)

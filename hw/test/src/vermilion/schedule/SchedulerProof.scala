@@ -149,7 +149,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   assert(idle <= bounds.rest.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
 
   // ---- strict priority: who has waited for some clocks goes before every lower level
-  private val levels = VecInit.tabulate(p.queues)(q => Mux(strict(q), 7.U - priority(q), Level.Drr.U(Level.Bits.W)))
+  private val levels = VecInit.tabulate(p.queues)(q => Mux(strict(q), 7.U - priority(q), Level.drr(p).U(Level.Bits.W)))
   private val since = RegInit(VecInit.fill(p.queues)(0.U(4.W)))
   for (q <- 0 until p.queues) {
     val leavesNow = gone.valid && goneQueue === q.U
@@ -160,7 +160,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
 
   // ---- deficit: less than quantum and longest packet together
   private val chosen = BoringUtils.bore(dut.schedulers.head.lists.io.chosen)
-  private val inDrr = BoringUtils.bore(dut.schedulers.head.lists.io.level) === Level.Drr.U
+  private val inDrr = BoringUtils.bore(dut.schedulers.head.lists.io.level) === Level.drr(p).U
   private val bound = Mux(quantum(chosen.bits.head.queue), 128.U, 64.U) +& 128.U
   assert(
     !(chosen.valid && inDrr) || chosen.bits.deficit < bound,

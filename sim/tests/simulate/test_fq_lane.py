@@ -1,0 +1,232 @@
+"""Groups of queues that hold flows, and FQ-CoDel, in whole lanes: both engines are one, and the order is that of RFC 8290."""
+
+import csv
+import random
+import struct
+from collections import Counter, defaultdict
+
+import pytest
+from scapy.utils import RawPcapNgReader
+
+from support import rfc8290
+from support.captures import pcap
+from support.engine_outputs import run as ran
+from support.engine_outputs import same as equal
+from support.engine_outputs import write_words
+from support.flow_queues import Flow, apart, key, random_flow
+from support.nightly import NIGHTLY, nightly
+from support.runs import total
+from vermilion.configuration import config
+from vermilion.toolchain import build
+
+pytestmark = pytest.mark.slow
+
+SEED, MS = 5, 10**6
+CHOSEN_NS = 12  # from the choice of a packet to its departure
+LISTED_NS = {"lab": 130, "network-aqm": 106}  # from a packet's time to where it can be chosen
+
+
+def lane(preset, tmp_path, asked, frames, *options):
+    """A run of the RTL, or of the model alone for a build that is not at hand; gives its results."""
+    shape = build.shape(preset)
+    words = write_words(tmp_path / "words.json", config.parse(asked, shape.queues, shape.victims))
+    capture = pcap(tmp_path / "in.pcap", frames)
+    if preset == "lab" or NIGHTLY:
+        rtl = ran(build.simulator(preset), tmp_path, words, capture, *options)
+        rtl.check()
+        return rtl
+    return ran(build.model_program(preset), tmp_path, words, capture, "--engine", "model", *options)
+
+
+def group(queues=8, **settings):
+    return {"name": "flows", "default": True, "fq": queues, "limit": "1MB"} | settings
+
+
+def departures(tmp_path, stats) -> list[tuple[int, int, int]]:
+    """When each packet was chosen, ns of the lane, with its number and size, in their order."""
+    start, found = stats["lane_start_ns"] - stats["capture_start_ns"], []
+    with RawPcapNgReader(str(tmp_path / "out.pcapng")) as packets:
+        for data, about in packets:
+            at = (about.tshigh << 32) + about.tslow + start - CHOSEN_NS
+            found.append((at, struct.unpack(">I", data[-4:])[0], len(data)))
+    return found
+
+
+def arrivals(trace) -> list[dict]:
+    with open(trace) as file:
+        return [row for row in csv.DictReader(file) if row["refresh"] == "0"]
+
+
+def burst(rng, flows, count, gap):
+    """Frames of some flows, some of which send much and others a packet now and then."""
+    now, frames, own = 0, [], {}
+    weights = [rng.choice((1, 5, 40)) for _ in flows]
+    for number in range(count):
+        flow = rng.choices(flows, weights)[0]
+        size = rng.choice((90, 300, 800, 1514))
+        frames.append((now, flow.frame(size, number, rng.randrange(4)), size))
+        own[number] = flow
+        now += int(rng.expovariate(1 / gap)) + 1
+    return frames, own
+
+
+@pytest.mark.parametrize("preset", ["lab", nightly("lab-egresses"), nightly("network-aqm")])
+def test_both_engines_are_one_with_groups(tmp_path, preset):
+    """One group or two, with CoDel, PIE or curves, beside queues with DualPI2 and a strict one. The replay computes each verdict from what the lane shows."""
+    shape, program = build.shape(preset), build.simulator(preset)
+    seen = Counter()
+    for seed in range(1, 61 if NIGHTLY else 7):
+        print("seed", seed)
+        rng = random.Random(f"fq lane {seed}")
+        aqms = [
+            {
+                "aqm": "codel",
+                "target": f"{rng.choice((100, 1000))}us",
+                "interval": "2ms",
+                "mtu": 64,
+                "ecn": rng.random() < 0.5,
+            }
+        ]
+        aqms += [{"aqm": "pie", "target": "1ms", "tupdate": "1ms"}, {}]
+        queues = [group(rng.choice((2, 4)), limit="30KB", **rng.choice(aqms[:1] * 2 + aqms))]
+        queues[0] |= rng.choice(
+            (
+                {},
+                {"quantum": rng.choice((64, 300, 1514))},
+                {"victim": "nearest"} if shape.victims and "aqm" not in queues[0] else {},
+            )
+        )
+        more = [{"name": "other", "dscp": ["AF11"], "fq": 2, "aqm": "codel", "target": "100us", "interval": "1ms"}]
+        more += [{"name": "strict", "dscp": ["AF12"], "priority": 3, "limit": "5KB"}]
+        pair = [
+            {"name": name, "dscp": [dscp], "aqm": "dualpi2", "target": "1ms"}
+            for name, dscp in (("c", "AF13"), ("l", "AF21"))
+        ]
+        pair[1].pop("target")
+        room = shape.queues // shape.egresses
+        queues += rng.choice(([], more, pair, pair + more if room > 8 else more))
+        codes = [rng.choice((0, 0, 10, 12, 14, 18)) for _ in range(9)]
+        flows = [random_flow(rng, dscp=code) for code in codes]
+        frames, _ = burst(rng, flows, 900, rng.choice((350_000, 450_000, 700_000)))
+        asked = config.parse({"seed": seed, "port": {"rate": 10**7}, "queue": queues}, room, min(shape.victims, room))
+        words, capture = write_words(tmp_path / "words.json", asked), pcap(tmp_path / "in.pcap", frames)
+        rtl = ran(program, tmp_path, words, capture)
+        rtl.check()
+        assert rtl.stats["replay"]["departures"] == rtl.stats["replay"]["departures_agreed"] > 0
+        equal(rtl, ran(program, tmp_path, words, capture, "--engine", "model"))
+        seen.update(
+            {name: total(rtl.stats, name) for name in ("departure_dropped", "departure_marked", "tail", "sent")}
+        )
+    print(seen)
+    assert len(seen) == 4 and min(seen.values()) > 20
+
+
+@pytest.mark.parametrize("quantum", [1514, 700])
+@pytest.mark.parametrize("preset", ["lab", "network-aqm"])
+def test_the_order_is_that_of_rfc_8290(tmp_path, preset, quantum):
+    """Flows of any kind, more than queues: each packet is in the queue that its hash selects, and each is next when the lists of the RFC say so.
+    `lab` has the victim search, `network-aqm` has not."""
+    rng, bits = random.Random(f"order {preset} {quantum}"), 3
+    flows = [random_flow(rng) for _ in range(12)]
+    frames, own = burst(rng, flows, 1500, 520_000)
+    asked = {"seed": SEED, "port": {"rate": 10**7}, "queue": [group(8, quantum=quantum)]}
+    trace = tmp_path / "trace.csv"
+    found = lane(preset, tmp_path, asked, frames, "--trace", trace)
+    rows, left = arrivals(trace), departures(tmp_path, found.stats)
+    assert len(rows) == len(left) == len(frames)
+    secret = key(SEED)
+    for number, row in enumerate(rows):
+        assert int(row["queue"]) == own[number].place(secret, bits), own[number]
+    assert len({row["queue"] for row in rows}) > 4
+    events = [(int(row["time"]) + LISTED_NS[preset], 0, number) for number, row in enumerate(rows)]
+    events += [(at, 1, number) for at, number, _ in left]
+    order = rfc8290.Flows(dict.fromkeys(range(8), quantum), waits=preset == "lab")
+    passed = Counter()
+    for _, leaves, number in sorted(events):
+        if leaves:
+            passed["new"] += bool(order.new)
+            assert order.leaves() == number
+        else:
+            row = rows[number]
+            passed["old again"] += not order.packets[int(row["queue"])] and int(row["queue"]) in order.old
+            order.arrives(int(row["queue"]), number, int(row["len_bytes"]))
+    print(passed, order.turns)
+    assert passed["new"] > 50 and passed["old again"] > 10 and order.turns > 300
+
+
+@pytest.mark.parametrize("preset", [nightly("lab"), "network-aqm"])
+def test_flows_that_want_more_get_equal_shares(tmp_path, preset):
+    """Eight flows with packets of different sizes and twice or three times their share: each gets an eighth of the port, to 1 %."""
+    rng = random.Random("shares")
+    flows = apart(rng, 8, key(SEED), 3)
+    frames, rate = [], 10**8
+    for i, flow in enumerate(flows):
+        size = (90, 200, 340, 500, 777, 1000, 1300, 1514)[i]
+        gap = size * 8 * 8 * 10**9 // rate // (2 + i % 2)
+        frames += [(at, flow, size, i) for at in range(i, 120 * MS, gap)]
+    frames = [(at, flow.frame(size, i), size) for at, flow, size, i in sorted(frames, key=lambda each: each[0])]
+    asked = {"seed": SEED, "port": {"rate": rate}, "queue": [group(8, limit="25KB", quantum="1514B")]}
+    found = lane(preset, tmp_path, asked, frames)
+    shares = Counter()
+    left = departures(tmp_path, found.stats)
+    for at, number, size in left:
+        if left[0][0] + 15 * MS <= at < left[0][0] + 120 * MS:
+            shares[number] += size
+    mean = sum(shares.values()) / 8
+    print({number: round(share / mean, 4) for number, share in sorted(shares.items())})
+    assert len(shares) == 8 and all(abs(share / mean - 1) < 0.01 for share in shares.values())
+
+
+@pytest.mark.parametrize("preset", ["lab", "network-aqm"])
+def test_a_sparse_flow_passes_full_queues(tmp_path, preset):
+    """A packet of a flow that sends less than a quantum at a time is the next that is chosen, behind whatever others have queued. Without `fq` it waits for their turns."""
+    rng = random.Random("sparse")
+    *full, sparse = apart(rng, 8, key(SEED), 3)
+    frames = [(at, flow, 1000) for i, flow in enumerate(full) for at in range(i, 600 * MS, 3 * MS)]
+    frames += [(at, sparse, 200) for at in range(50 * MS + 123, 600 * MS, 17 * MS)]
+    frames.sort(key=lambda each: each[0])
+    data = [(at, flow.frame(size, number), size) for number, (at, flow, size) in enumerate(frames)]
+    trace, waited = tmp_path / "trace.csv", {}
+    for queues in (
+        [group(8, limit="25KB", quantum="1514B")],
+        [{"name": f"q{i}", "dscp": [i], "limit": "25KB", "quantum": "1514B"} for i in range(8)],
+    ):
+        if len(queues) == 8:  # the same by classes
+            names = {flow: i for i, flow in enumerate([*full, sparse])}
+            data = [
+                (at, Flow(**vars(flow) | {"dscp": names[flow]}).frame(size, number), size)
+                for number, (at, flow, size) in enumerate(frames)
+            ]
+        asked = {"seed": SEED, "port": {"rate": 10**7}, "queue": queues}
+        found = lane(preset, tmp_path, asked, data, "--trace", trace)
+        rows, left = arrivals(trace), departures(tmp_path, found.stats)
+        waits = []
+        for at, number, _ in left:
+            if frames[number][1] == sparse:
+                listed = int(rows[number]["time"]) + LISTED_NS[preset]
+                waits.append(sum(listed < other < at for other, *_ in left))
+        waited[len(queues)] = waits
+    print(waited)
+    assert len(waited[1]) == len(waited[8]) > 30 and max(waited[1]) == 0 and min(waited[8]) >= 1
+
+
+def test_fragments_and_frames_without_ip_have_their_queues(tmp_path):
+    """Later fragments have no ports, so they have the queue of their addresses and protocol. Frames without IP are in the first queue of the group."""
+    rng, secret, rows = random.Random("odd"), key(SEED), defaultdict(list)
+    frames, wanted = [], []
+    for number in range(64):
+        flow = random_flow(rng, six=False, src=rng.getrandbits(32), dst=rng.getrandbits(32), protocol=17, vlan=0)
+        frame = bytearray(flow.frame(100, number))
+        if number % 2:
+            frame[12:14] = b"\x88\xb5"
+            wanted.append(0)
+        else:
+            frame[20:22] = struct.pack(">H", 1 + number)
+            wanted.append(Flow(flow.src, flow.dst, (0, 0)).place(secret, 3))
+        frames.append((number * MS, bytes(frame), 100))
+    asked = {"seed": SEED, "port": {"rate": 10**7}, "queue": [{"name": "voice", "dscp": ["EF"]}, group()]}
+    trace = tmp_path / "trace.csv"
+    lane("lab", tmp_path, asked, frames, "--trace", trace)
+    rows = arrivals(trace)
+    assert [int(row["queue"]) for row in rows] == [8 + place for place in wanted]
+    assert len(set(wanted)) == 8
