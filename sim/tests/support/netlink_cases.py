@@ -50,6 +50,9 @@ def singles(plain: dict) -> list[tuple[tuple, object, dict]]:
             base = merged(plain, JUDGED | {"aqm": "dualpi2", "l4s-mask": 2})
         if path[0] == "mark-at":
             base = merged(plain, LATE)
+        if path[0] == "fq":  # a power of two, in a queue that shares
+            out.append((path, 2, merged(plain, {"rate": 0})))
+            continue
         held = base
         for name in path:
             held = held[name]

@@ -183,7 +183,10 @@ def lane(asked: Lane, share: int) -> Record:
         if pool := shares(asked, range(len(asked.configs))):
             made["pool"] = pool
     if asked.reports:
-        names = {e * share + q.at: q.name for e, each in enumerate(asked.configs) for q in each.queue}
+        names = {}
+        for e, each in enumerate(asked.configs):
+            called = {q.at: q.name for q in each.queue}
+            names |= {e * share + q.at: called[q.at - q.at % (q.fq or 1)] for q in each.queue}  # a group has one name
         count = share * len(asked.configs) if len(asked.configs) > 1 else 1 + max(names)
         made["reports"] = reports.record(asked.reports, names, count)
     return made

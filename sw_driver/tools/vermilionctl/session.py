@@ -9,6 +9,7 @@ On the registers (`pci:`, `unix:`) the lane's lock is held all the while: select
 """
 
 import ctypes
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -135,7 +136,9 @@ class Registers:
             for name, value in wanted.registers():
                 self.lane.write(registers.at(*name), value)
         for queue in range(self.lane.has.queues):
-            mask = wanted.mask(names.get(queue, "")) if wanted else 0
+            name = names.get(queue, "")
+            of_group = re.sub(r"\.\d+$", "", name)  # the queues of a group are NAME, NAME.1, ...
+            mask = wanted.mask(name if name in wanted.queues else of_group) if wanted else 0
             self.lane.write(registers.at("report_select"), mask | self.lane.lane.first + queue << 16)
 
     def reported(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ import chisel3.reflect.DataMirror
 import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
+import vermilion.classify.FlowGroups
 import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
 import vermilion.departure.{CodelUnit, CurveMarks, DualPi2Queues, DualPi2Unit, PieQueues, PieUnit}
@@ -60,6 +61,11 @@ object EmitArea extends Emitter {
     "queues-512" -> (() => new EgressQueues(LaneParams.nic100g)),
     "queues-codel" -> (() => new EgressQueues(p.copy(codel = true))),
     "queues-codel-512" -> (() => new EgressQueues(LaneParams.nic100g.copy(codel = true))),
+    "queues-fq" -> (() => new EgressQueues(p.copy(codel = true, fq = true))),
+    "queues-fq-512" -> (() => new EgressQueues(LaneParams.nic100g.copy(codel = true, fq = true))),
+    "flow-groups" -> (() => new FlowGroups(p.copy(codel = true, fq = true))),
+    "flow-groups-1024" -> (() => new FlowGroups(p.copy(queues = 1024, codel = true, fq = true))),
+    "policy-fq" -> (() => new PolicyPipeline(p.copy(codel = true, fq = true))),
     "rewrite" -> (() => new HeaderRewrite(p)),
     "statistics" -> (() => new Statistics(p)),
     "statistics-1024" -> (() => new Statistics(p.copy(queues = 1024))),

@@ -30,12 +30,10 @@ object NewFlows {
   *
   * The counts wrap. So a queue that becomes backlogged after 2^35^ turns or more may count as an old flow once.
   *
-  * `isNew` answers `queue` one cycle later, with what left, entered and became empty up to the cycle of `queue`.
+  * `isNew` answers `queue` one cycle later, with what left up to the cycle of `queue` and what became empty before.
   * RAM: `places`, queues x 36 b, 1W 1R.
   */
-class NewFlows(p: LaneParams) extends Module {
-  import NewFlows._
-
+class NewFlows(p: LaneParams, countBits: Int = NewFlows.CountBits) extends Module {
   val io = IO(new Bundle {
     val emptied = Flipped(Valid(new EmptiedQueue(p)))
     val entered, left = Input(Bool()) // a queue enters or leaves the DRR list
@@ -43,23 +41,17 @@ class NewFlows(p: LaneParams) extends Module {
     val isNew = Output(Bool())
   })
 
-  private val entered, left = RegInit(0.U(CountBits.W))
+  private val entered, left = RegInit(0.U(countBits.W))
   when(io.entered) { entered := entered + 1.U }
   when(io.left) { left := left + 1.U }
 
-  private val places = new ForwardingRam(p.queues, UInt(CountBits.W))
+  private val places = new ForwardingRam(p.queues, UInt(countBits.W))
   private val sweep = new SweepInit(p.queues)
   private val waits = if (p.victims == 0) io.emptied.bits.wasNew else true.B
   places.write(!sweep.done, sweep.address, 0.U)
-  places.write(
-    RegNext(io.emptied.valid, false.B),
-    Delay(io.emptied.bits.queue),
-    Mux(
-      Delay(waits),
-      entered,
-      left
-    ) // with the queue whose turn ended just before and that enters in the cycle of `emptied`
-  )
-  private val ahead = places.read(io.queue) - left
-  io.isNew := ahead(CountBits - 1) || ahead === 0.U
+  // One cycle later, so that it counts the queue whose turn ended just before and that enters in the cycle of `emptied`.
+  private val place = Mux(Delay(waits), entered, left)
+  places.write(RegNext(io.emptied.valid, false.B), Delay(io.emptied.bits.queue), place)
+  private val after = left - places.read(io.queue)
+  io.isNew := !after(countBits - 1)
 }

@@ -212,7 +212,8 @@ class Scheduler(p: LaneParams) extends Module {
   }
   private val isOld = if (p.fq) isDrr && !isNew else isDrr // in the DRR list
   private val popsDrr = lists.io.pop && isOld
-  private def claimOf(isOurList: Bool, pops: Bool): Claim = io.dropped match {
+  // The queue that sent has been first for some cycles, so what is known early of the first queue is enough.
+  private def claimOf(isOurList: Bool, pops: Bool, deficit: UInt): Claim = io.dropped match {
     case None => 0.U.asTypeOf(new Claim)
     case Some(dropped) =>
       val claim = Wire(new Claim)
@@ -228,15 +229,14 @@ class Scheduler(p: LaneParams) extends Module {
       bytes := Mux(pops, 0.U, Mux(cleared, 0.U, bytes) + Mux(isOurs, dropped.bits.lenBytes, 0.U))
       claim.isOpen := open.orR
       claim.any := bytes.orR
-      claim.deficit := Arithmetic.wrap(first.deficit +& bytes, DeficitBits)
-      claim.covered := Arithmetic.reachTogether(first.deficit, bytes, lists.io.heldLength)
+      claim.deficit := Arithmetic.wrap(deficit +& bytes, DeficitBits)
+      claim.covered := Arithmetic.reachTogether(deficit, bytes, lists.io.heldLength)
       claim
   }
-  private val claim = claimOf(isOld, popsDrr)
-  private val newClaim = Option.when(p.fq)(claimOf(isNew, lists.io.pop && isNew))
+  private val claim = claimOf(isOld, popsDrr, lists.io.deficits.map(_.last).getOrElse(first.deficit))
+  private val newClaim = lists.io.deficits.map(deficits => claimOf(isNew, lists.io.pop && isNew, deficits.head))
   private val ourClaim = newClaim.map(Mux(isNew, _, claim)).getOrElse(claim) // of the list that is served
 
-  // The queue that sent has been first for some cycles, so what is known early of the first queue is enough.
   restores := lists.io.chosenEarly && !io.shaper.charging && lists.io.settled && isDrr && !lists.io.heldCovered &&
     !lists.io.heldMoved && ourClaim.any
   for (restore <- lists.io.restore) {

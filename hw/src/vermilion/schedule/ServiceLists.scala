@@ -63,6 +63,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val store = Flipped(Valid(new ListedQueue(p)))
     val storeCovered = Input(Bool()) // its deficit covers its packet
     val push = Input(Bool()) // what is stored is inserted at the end of the list of its level
+    val deficits = Option.when(p.fq)(Output(Vec(2, UInt(Scheduler.DeficitBits.W)))) // of new flows and of the DRR list
     val pushNew = Option.when(p.fq)(Input(Bool())) // or of the list of new flows
     val pushService = Input(new ServiceRecord(p))
     val pushMore = Input(Bool())
@@ -129,12 +130,13 @@ class ServiceLists(p: LaneParams) extends Module {
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the DRR list
   private val newDeficit = Option.when(p.fq)(Reg(UInt(Scheduler.DeficitBits.W))) // in the list of new flows
   private val deficits = newDeficit.toSeq :+ deficit // by [[Level.withDeficit]]
+  io.deficits.foreach(_ := VecInit(deficits))
   private def hasDeficit(list: UInt): Bool = Level.withDeficit(p).map(list(_)).reduce(_ || _)
   private def isNew(list: UInt): Bool = list(Level.New)
 
-  /** What belongs to the list of new flows if it is `list`, else what belongs to the DRR list. */
-  private def ofList[T <: Data](list: UInt, each: Seq[T]): T =
-    if (each.size == 1) each.head else Mux(isNew(list), each.head, each.last)
+  /** What belongs to the list of this level, which is that of new flows or the DRR list. Its lowest bit tells; `served` has loads enough. */
+  private def ofLevel[T <: Data](level: UInt, each: Seq[T]): T =
+    if (each.size == 1) each.head else Mux(level(0) === (Level.New % 2).U, each.head, each.last)
   private val tails = Mem(count, UInt(p.queueBits.W))
   private val pushedPackets, comePackets = Mem(count, new PacketRef(p))
   private val guards = new Guards(p.protect)
@@ -185,7 +187,7 @@ class ServiceLists(p: LaneParams) extends Module {
   io.chosen.valid := (valid.asUInt & served).orR
   io.chosen.bits.head.queue := Mux(arrivedHere, arrivedQueue, held.queue)
   io.chosen.bits.head.packet := Mux(arrivedHere, arrivedEntry.packet, heldPacket)
-  io.chosen.bits.deficit := ofList(served, drrDeficits)
+  io.chosen.bits.deficit := ofLevel(level, drrDeficits)
   private val arrivedCovered = arrivedEntry.covered || !lastDrr
   io.covered := Mux(arrivedHere, arrivedCovered, held.covered)
   io.more := Mux(arrivedHere, arrivedMore, held.more)
@@ -202,8 +204,8 @@ class ServiceLists(p: LaneParams) extends Module {
   prefetch.io.first.valid := io.chosen.valid
   prefetch.io.first.bits := heldPacket
   prefetch.io.more := held.more
-  prefetch.io.deficit := ofList(served, deficits)
-  prefetch.io.comesDeficit.foreach(_ := ofList(lastServed, deficits))
+  prefetch.io.deficit := ofLevel(level, deficits)
+  prefetch.io.comesDeficit.foreach(_ := ofLevel(lastLevel, deficits))
   prefetch.io.arrived.valid := arrivedHere
   prefetch.io.arrived.bits.packet := arrivedEntry.packet
   prefetch.io.arrived.bits.deficit := arrivedEntry.deficit
@@ -325,7 +327,7 @@ class ServiceLists(p: LaneParams) extends Module {
       old.moved || is(io.configured, old.queue)
     )
     // Bytes are given back only where the deficit does not cover the packet, and nothing else changes.
-    val gives = if (p.fq) here(served) else list(drr)
+    val gives = if (p.fq) (list & served)(drr, Level.New).orR else list(drr)
     val restored = io.restore.map(r => r.valid && r.bits.covered && gives).getOrElse(false.B)
     first.covered := Mux(keepsHere, coming.covered, Mux(arrivesHere, arrivedCovered, old.covered || restored))
     val alone = Mux(arrivesHere, arrivedLone, old.lone)

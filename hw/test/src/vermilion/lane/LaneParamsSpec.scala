@@ -96,6 +96,13 @@ class LaneParamsSpec extends AnyFunSuite {
       ChiselStage.emitCHIRRTL(new LaneCore(LaneParams(queues = queues, cells = 256, codel = true, dualpi2 = true)))
   }
 
+  test("groups of flows need CoDel and a power of two of queues") {
+    assert(refusal(whole.copy(fq = true, codel = false)).endsWith("legal is codel = true"))
+    val odd = refusal(LaneParams(queues = 12, cells = 256, codel = true, fq = true))
+    assert(odd.contains("12 queues") && odd.endsWith("legal is a power of two"))
+    ChiselStage.emitCHIRRTL(new LaneCore(LaneParams(queues = 2, cells = 256, codel = true, fq = true)))
+  }
+
   test("a block that is asked for what does not fit refuses it with the value") {
     val wide = UInt(8.W)
     assert(refusal(Delay(wide, -1)).endsWith("cycles is -1; legal are 0 and more"))
