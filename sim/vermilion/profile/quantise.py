@@ -183,7 +183,7 @@ def lane(asked: Lane, share: int) -> Record:
         if pool := shares(asked, range(len(asked.configs))):
             made["pool"] = pool
     if asked.reports:
-        names = {}
+        names: dict[int, str] = {}
         for e, each in enumerate(asked.configs):
             called = {q.at: q.name for q in each.queue}
             names |= {e * share + q.at: called[q.at - q.at % (q.fq or 1)] for q in each.queue}  # a group has one name

@@ -133,8 +133,8 @@ class Registers:
         """Selects what is reported of the egress's queues, or nothing. Sampling, rate and header are of the whole lane. `names`: of queues, for their own reasons."""
         self.may_report()
         if wanted is not None:
-            for name, value in wanted.registers():
-                self.lane.write(registers.at(*name), value)
+            for register, value in wanted.registers():
+                self.lane.write(registers.at(*register), value)
         for queue in range(self.lane.has.queues):
             name = names.get(queue, "")
             of_group = re.sub(r"\.\d+$", "", name)  # the queues of a group are NAME, NAME.1, ...
