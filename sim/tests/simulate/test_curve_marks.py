@@ -28,7 +28,7 @@ TAKEN_NS = 12  # from the choice of a packet to its departure
 LISTED_NS = 116  # from a packet's time to where it counts as queued
 
 
-@pytest.mark.parametrize("preset", ["lab", nightly("nic100g-codel"), nightly("lab-egresses")])
+@pytest.mark.parametrize("preset", ["lab", nightly("nic100g-codel")])
 def test_both_engines_are_one_with_marks_at_departure(tmp_path, preset):
     """Random queues of all kinds, of which those with curves mark at departure. The replay computes each verdict from what the lane shows."""
     shape, program = build.shape(preset), build.simulator(preset)
