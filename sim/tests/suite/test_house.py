@@ -47,7 +47,8 @@ def test_presets_are_those_of_the_rtl():
         inside = re.sub(r"(userBits: Int|nextBlock: BigInt) = 0", "", inside)  # only a NIC's block sets these
         numbers = {words.get(n, n): int(v) for n, v in re.findall(r"(\w+)(?:: Int)? = (\d+)", inside)}
         numbers |= {
-            n: v == "true" for n, v in re.findall(r"\b(codel|pie|dualpi2|reports)(?:: Boolean)? = (true|false)", inside)
+            n: v == "true"
+            for n, v in re.findall(r"\b(codel|pie|dualpi2|reports|fq)(?:: Boolean)? = (true|false)", inside)
         }
         flags = re.search(r"stallable(?:: Seq\[Boolean\])? = Seq\((.*?)\)", inside)
         if flags:

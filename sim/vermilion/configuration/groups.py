@@ -1,15 +1,29 @@
 """Numbers of queues, and groups of queues that hold flows: `fq` of a queue (docs/configuration.md, "Flows in queues of their own")."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol, Self, TypeVar
 
 from vermilion.values.fields import UserError
 
+from .markers import Marker
 from .tables import QueueFields
 
-if TYPE_CHECKING:
-    from .config import Config, Queue
-    from .markers import Marker
+
+class Member(Protocol):
+    """What this module knows of a `config.Queue`."""
+
+    name: str
+    index: int | None
+    fq: int | None
+    dscp: Any
+
+    @property
+    def at(self) -> int: ...
+
+    def model_copy(self, *, update: dict[str, Any]) -> Self: ...
+
+
+Q = TypeVar("Q", bound=Member)
 
 
 def fault(queue: QueueFields) -> str | None:
@@ -27,11 +41,11 @@ def fault(queue: QueueFields) -> str | None:
     return None
 
 
-def numbered(queues: Sequence["Queue"]) -> list["Queue"]:
+def numbered(queues: Sequence[Q]) -> list[Q]:
     """All queues with their numbers: those without `index` have the next that are free, and a group has as many as `fq` says, from a multiple of it on.
     The first queue of a group has the group's name and classes. The others have its settings and the names NAME.1, NAME.2, ..."""
     taken = {n for q in queues if q.index is not None for n in range(q.index, q.index + (q.fq or 1))}
-    found: list[Queue] = []
+    found: list[Q] = []
     for q in queues:
         count = q.fq or 1
         if q.index is None:
@@ -51,14 +65,12 @@ def numbered(queues: Sequence["Queue"]) -> list["Queue"]:
     return found
 
 
-def heads(config: "Config") -> "Config":
-    """With the first queue of each group alone, for tables: the others have the same settings."""
-    queues = [q for q in config.queue if not q.fq or q.at % q.fq == 0]
-    names = {q.name for q in queues}
-    return config.model_copy(update={"queue": queues, "marker": [m for m in config.marker if m.queue in names]})
+def heads(queues: Iterable[Q]) -> list[Q]:
+    """Without the queues of groups that are not the first, for tables: they have the same settings."""
+    return [q for q in queues if not q.fq or q.at % q.fq == 0]
 
 
-def spread(markers: Iterable["Marker"], queues: Iterable["Queue"]) -> list["Marker"]:
+def spread(markers: Iterable[Marker], queues: Iterable[Member]) -> list[Marker]:
     """The markers, each for all queues of its queue's group."""
     sizes = {q.name: q.fq or 1 for q in queues}
     return [

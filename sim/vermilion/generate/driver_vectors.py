@@ -75,7 +75,7 @@ def vectors():
     files = {name: config_file.load(build.ROOT / "sim" / "configs" / name) for name in CONFIGS}
     for name, asked in (files | {"aqms": config.parse(AQMS)}).items():
         marker = {each.queue: each for each in asked.marker}
-        for queue in groups.heads(asked).queue:
+        for queue in groups.heads(asked.queue):
             settings, port = queue_settings(queue, marker.get(queue.name)), C.Port(asked.port.rate, 0, QUEUES)
             yield f"{name}: {queue.name}", settings, port, words(settings, port)
 

@@ -63,7 +63,11 @@ def percent(error: float) -> str:
 
 def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
     """`vermilion check`: values asked and real, then curves with their effective drop rates, of an egress of a lane with so many."""
-    config = groups.heads(config)
+    shown = groups.heads(config.queue)
+    named = {q.name for q in shown}
+    config = config.model_copy(
+        update={"queue": shown, "marker": [marker for marker in config.marker if marker.queue in named]}
+    )
     values = table("Values", ["queue", "field"], ["asked", "hardware", "error"])
     for item in quantise.report(config, egresses):
         values.add_row(item.queue, item.field, item.asked, item.real, percent(item.error))
