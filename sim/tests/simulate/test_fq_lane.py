@@ -70,7 +70,7 @@ def burst(rng, flows, count, gap):
     return frames, own
 
 
-@pytest.mark.parametrize("preset", ["lab", nightly("lab-egresses"), nightly("network-aqm")])
+@pytest.mark.parametrize("preset", ["lab", nightly("network-aqm")])
 def test_both_engines_are_one_with_groups(tmp_path, preset):
     """One group or two, with CoDel, PIE or curves, beside queues with DualPI2 and a strict one. The replay computes each verdict from what the lane shows."""
     shape, program = build.shape(preset), build.simulator(preset)
