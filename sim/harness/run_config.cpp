@@ -21,6 +21,20 @@ static void checkPool(const Options& o, const VmConfig& config) {
   }
 }
 
+// Refuses AQMs that this build has not.
+static void checkAqms(const Options& o, const VmConfig& config) {
+  for (u32 i = 0; i < config.queue_count; i++) {
+    const VmQueue& q = config.queues[i];
+    const char* lacks = nullptr;
+    if (!BuildFq && q.fq != 0) lacks = "is in a group that holds flows, which this build has not";
+    if (!BuildDualPi2 && q.dualpi2.on != 0) lacks = "has DualPI2, which this build has not";
+    if (!BuildPie && q.pie.on != 0) lacks = "has PIE, which this build has not";
+    if (!BuildCodel && (q.codel.on != 0 || q.mark_late != 0))
+      lacks = "is to mark or drop packets as they leave, which this build cannot";
+    if (lacks != nullptr) throw InputError(o.config + ": queue " + std::to_string(i) + " " + lacks);
+  }
+}
+
 static LoadedConfig read(const Options& o) {
   std::ifstream file(o.config);
   if (!file)
@@ -45,22 +59,9 @@ static LoadedConfig read(const Options& o) {
                          (BuildVictims == 0
                               ? std::string("which this build cannot")
                               : "which this build can in queues 0 to " + std::to_string(BuildVictims - 1)));
-    for (u32 i = 0; i < loaded.config.queue_count && !BuildCodel; i++)
-      if (loaded.config.queues[i].codel.on || loaded.config.queues[i].mark_late)
-        throw InputError(o.config + ": queue " + std::to_string(i) +
-                         " is to mark or drop packets as they leave, which this build cannot");
-    for (u32 i = 0; i < loaded.config.queue_count && !BuildPie; i++)
-      if (loaded.config.queues[i].pie.on)
-        throw InputError(o.config + ": queue " + std::to_string(i) + " has PIE, which this build has not");
-    for (u32 i = 0; i < loaded.config.queue_count && !BuildDualPi2; i++)
-      if (loaded.config.queues[i].dualpi2.on)
-        throw InputError(o.config + ": queue " + std::to_string(i) + " has DualPI2, which this build has not");
+    checkAqms(o, loaded.config);
     if (!loaded.reports.reasons.empty() && !BuildReports)
       throw InputError(o.config + ": has reports, which this build cannot send");
-    for (u32 i = 0; i < loaded.config.queue_count && !BuildFq; i++)
-      if (loaded.config.queues[i].fq)
-        throw InputError(o.config + ": queue " + std::to_string(i) +
-                         " is in a group that holds flows, which this build has not");
     return loaded;
   } catch (const ConfigError& e) {
     throw InputError(o.config + ": " + e.what());

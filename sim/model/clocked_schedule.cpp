@@ -14,7 +14,10 @@ ClockedScheduler::ClockedScheduler(const VmConfig& config, u64 configuredNs, boo
   for (u32 i = 0; i < config.queue_count; i++) {
     const VmQueue& q = config.queues[i];
     const u32 level = q.strict != 0 ? 7 - std::min<u32>(q.priority, 7) : Drr;
-    Queue queue{level, std::max<u32>(q.quantum, CellBytes), judges && (q.codel.on != 0 || q.dualpi2.on != 0)};
+    Queue queue{};
+    queue.level = level;
+    queue.quantum = std::max<u32>(q.quantum, CellBytes);
+    queue.judged = judges && (q.codel.on != 0 || q.dualpi2.on != 0);
     queue.flows = q.fq != 0 && q.strict == 0;
     queues_.push_back(queue);
     shaper_.configure(i, q.cost, q.burst);

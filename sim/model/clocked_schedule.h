@@ -44,7 +44,7 @@ class ClockedScheduler {
     u64 place = 0;        // how many queues must have left the DRR list before it is new again
     u64 deficit = 0;
     bool backlogged = false;
-    std::deque<u32> packets{};  // bytes of each
+    std::deque<u32> packets;  // bytes of each
   };
   struct Insertion {
     u32 queue;

@@ -94,6 +94,17 @@ void readEgresses(const Object& o, LoadedConfig& out) {
     out.config.route[i] = Value(routes[i], o.at("routes")).small(egresses.size() - 1);
 }
 
+// A group of queues that hold flows lies within its egress, or a packet could go to a queue that is not there.
+void checkGroups(const Object& o, const LoadedConfig& config) {
+  const std::size_t ofEgress = config.queues.size() / config.config.egress_count;
+  for (std::size_t i = 0; i < config.queues.size(); i++) {
+    const u32 bits = config.queues[i].fq;
+    if (((i % ofEgress >> bits) + 1) << bits > ofEgress)
+      o.refuse("queues", "has queue " + std::to_string(i) + " in a group of " + std::to_string(1U << bits) +
+                             ", which ends behind the " + std::to_string(ofEgress) + " queues of its egress");
+  }
+}
+
 void readPool(const Object& pool, VmConfig& config) {
   constexpr u64 CellsMost = 1 << 20;
   pool.knows({"size", "reserve", "cap"});
@@ -143,6 +154,7 @@ LoadedConfig readConfig(const std::string& text) {
   out.config = {};
   readQueues(o, out);
   readEgresses(o, out);
+  checkGroups(o, out);
   o.object("pool", [&](const Object& pool) { readPool(pool, out.config); });
   o.object("reports", [&](const Object& reports) { readReports(reports, out.queues.size(), out.reports); });
   out.config.seed = o.number("seed", ~u64{0});

@@ -24,7 +24,7 @@ def queue(index, **fields):
     record = {"index": index, "weight": [[256, 0]] * 6, "lambda": [65535, 0], "idle_step": 2**48 - 1}
     record |= {"masks": [1, 2, 4], "unit": 1}
     record |= dict.fromkeys(("update", "spacing", "size_weight", "ecn", "strict", "priority", "burst", "alpha"), 0)
-    record |= dict.fromkeys(("ttl_option", "victim", "victim_by_colour", "victim_window"), 0)
+    record |= dict.fromkeys(("ttl_option", "victim", "victim_by_colour", "victim_window", "fq"), 0)
     record |= {"limit": 2**27 - 1, "limit_packets": 2**27 - 1, "quantum": 1500, "cost": [0, 0], "inv_mean_len": [0, 0]}
     return record | fields
 
@@ -203,6 +203,7 @@ BREAKAGES = {
     "queues[0].spacing: is 3, must be an integer from 0 to 2": lambda c: c["queues"][0].update(spacing=3),
     "queues[0].quantum: is 0": lambda c: c["queues"][0].update(quantum=0),
     "queues[0].masks: the mask of colour 0": lambda c: c["queues"][0].update(masks=[6, 2, 4]),
+    "queues: has queue 0 in a group of 8": lambda c: c["queues"][0].update(fq=3),
     "queues[1].index: queue 0 is there twice": lambda c: c["queues"].append(queue(0)),
     "dscp[3], queue: is 1": lambda c: c["dscp"].__setitem__(3, [1, 0]),
     "dscp: must be a list of 64": lambda c: c["dscp"].pop(),

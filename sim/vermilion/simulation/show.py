@@ -14,7 +14,6 @@ from vermilion.configuration import groups, markers, rules
 from vermilion.configuration.config import Config, Queue
 from vermilion.configuration.egresses import Asked, port_rate
 from vermilion.configuration.markers import Marker
-from vermilion.configuration.rules import Rule
 from vermilion.console import narrow
 from vermilion.console.tables import table
 from vermilion.hardware.formats import exact
@@ -26,6 +25,7 @@ from . import digest, front
 from . import result as results
 from .result import Check, Replay, Result, count
 from .show_departure import decides_at_departure, departure_table, marks_table, report_rows
+from .show_tables import distance_table, rule_table
 from .simulate import Progress, Warn
 
 # What the simulator warns of (sim/harness/capture_reader.h, frame_source.h), in words; {limit} is the longest frame of the build.
@@ -127,30 +127,6 @@ def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
 def notes(config: Asked) -> list[str]:
     """What a user should know of a legal configuration, a sentence each."""
     return victim_notes.notes(config) + quantise.notes(config)
-
-
-def distance_table(config: Config) -> Table:
-    """What each queue takes a packet's distance from, and what becomes of the TTL option."""
-    types = config.ttl_option
-    title = f"Distance; TTL option: IPv4 type {types.ip4} (0x{types.ip4:02x}), IPv6 type 0x{types.ip6:02x}"
-    made = table(title, ["queue", "initial TTL from", "distance", "TTL option", "who is dropped"], [])
-    for q in config.queue:
-        sources = [name for name, on in (("option", q.distance.option), ("inference", q.distance.infer)) if on]
-        scale = "share of the path, 64ths" if q.distance.share else "hops"
-        victim = "the nearest" if q.victim == "nearest" else "who arrives"
-        victim += f" of the last {q.victim_window}, at the limit" if q.victim_window else ""
-        victim += ", of its colour or worse" if q.victim_by_colour else ""
-        made.add_row(q.name, ", then ".join(sources) or "nothing", scale if sources else "63", q.ttl_option, victim)
-    return made
-
-
-def rule_table(given: list[Rule], codes: list[int]) -> Table:
-    """What each rule matches, and the DSCP that it gives."""
-    made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
-    for number, (rule, code) in enumerate(zip(given, codes, strict=True), 1):
-        to = f"{rule.queue}, {rule.colour or 'green'}" if rule.queue else ""
-        made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), to, units.dscp_name(code))
-    return made
 
 
 def marker_table(config: Config) -> Table:

@@ -10,6 +10,7 @@ from vermilion.console.tables import table
 from vermilion.values import units
 
 from . import show
+from .show_tables import rule_table
 
 
 def lane(screen: Console, asked: Lane, only: int | None = None) -> None:
@@ -18,7 +19,7 @@ def lane(screen: Console, asked: Lane, only: int | None = None) -> None:
     screen.width = min(screen.width, narrow.WIDTH)
     screen.print(egress_table(asked))
     if asked.rule:
-        screen.print(show.rule_table(asked.rule, egresses.codes(asked.rule, asked.configs)))
+        screen.print(rule_table(asked.rule, egresses.codes(asked.rule, asked.configs)))
     shown: list[int] = []
     for egress in range(count) if only is None else [only]:
         named = f"Egress {egress}" + (f", {asked.names[egress]}" if asked.names[egress] is not None else "")
