@@ -57,7 +57,7 @@ def random_pair(rng: random.Random) -> list[dict]:
     return [{"name": name, "aqm": "dualpi2"} | each for name, each in zip(("c", "l"), pair, strict=True)]
 
 
-@pytest.mark.parametrize("preset", ["lab", nightly("lab-egresses"), nightly("network-aqm")])
+@pytest.mark.parametrize("preset", ["lab", nightly("network-aqm")])
 def test_both_engines_are_one_with_dualpi2(tmp_path, preset):
     """A pair alone, or after queues with PIE and CoDel. The replay computes each verdict from what the lane shows."""
     shape, program = build.shape(preset), build.simulator(preset)

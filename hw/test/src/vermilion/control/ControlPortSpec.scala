@@ -164,7 +164,7 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         val host = new Host(dut, stall)
         import host._
         if (stall == 0) assert(write(R.QueueSelect(), 0, limit = RegisterFile.Words + 10), "writes do not begin")
-        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10006 && read(R.NextBlock()) == 0)
+        assert(read(R.BlockType()) == 0x564d0001L && read(R.Version()) == 0x10007 && read(R.NextBlock()) == 0)
         assert(read(R.Queues()) == 10 && read(R.Cells()) == 4096 && read(R.DataBits()) == 64)
         assert(read(R.Inputs()) == 2 && read(R.EwmaStages()) == 6 && read(R.MaxFrameBytes()) == 9728)
         assert(read(R.Protect()) == 1 && read(R.Victims()) == 0 && read(R.Codel()) == 0)
