@@ -185,7 +185,7 @@ void LaneDriver::takeOutput(u32 egress) {
 void LaneDriver::takeReport() {
   Beat beat;
   if (!lane_.report(beat) || !reports_.ready || !gather(reports_, beat)) return;
-  listener_.reported(std::move(reports_.bytes), clocks_);
+  listener_.reported(reports_.bytes, clocks_);
   reports_.bytes.clear();
 }
 

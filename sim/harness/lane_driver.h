@@ -40,8 +40,8 @@ struct LaneListener {
   virtual void decided(const RtlDecision& decision, u64 clock) = 0;
   virtual void departed(const Left& left, u64 now, u64 clock) = 0;
   virtual void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) = 0;
-  virtual void reported(std::vector<u8> /*frame*/, u64 /*clock*/) {}  // in builds with reports
-  virtual void breach(const std::string& text) = 0;                   // of the rules above
+  virtual void reported(const std::vector<u8>& /*frame*/, u64 /*clock*/) {}  // in builds with reports
+  virtual void breach(const std::string& text) = 0;                          // of the rules above
 };
 
 // Changes what the driver sees at the lane's stream ports, to test the driver's own checks.

@@ -57,7 +57,7 @@ void RtlChecks::wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) {
   accounting_.wire(egress, std::move(bytes), firstBeatClock);
 }
 
-void RtlChecks::reported(std::vector<u8> frame, u64 clock) {
+void RtlChecks::reported(const std::vector<u8>& frame, u64 clock) {
   recorder_.reported(frame, clock);
 }
 

@@ -24,7 +24,7 @@ class RtlChecks : public LaneListener {
   void decided(const RtlDecision& made, u64 clock) override;
   void departed(const Left& left, u64 now, u64 clock) override;
   void wire(u32 egress, std::vector<u8> bytes, u64 firstBeatClock) override;
-  void reported(std::vector<u8> frame, u64 clock) override;
+  void reported(const std::vector<u8>& frame, u64 clock) override;
   void breach(const std::string& text) override { stream_.add(text); }
 
   // Call after the last event. It reads the lane's counters, and adds `flow_events`, `replay` and each check's errors

@@ -27,8 +27,8 @@ class Recorder {
   void explain(const Packet& packet, const RtlDecision& decision, const Packet* victim, u64 clock);
   // `byCurve`: what a curve decided, if one did. `chosen`: when the packet was chosen, and `behind`, the bytes that were
   // queued after it then.
-  void judged(const Packet& packet, HeadVerdict verdict, const std::optional<CurveMark>& byCurve, u64 clock,
-              u64 chosen, u32 behind);
+  void judged(const Packet& packet, HeadVerdict verdict, const std::optional<CurveMark>& byCurve, u64 clock, u64 chosen,
+              u32 behind);
   void reported(const std::vector<u8>& frame, u64 clock);  // RTL: of the stream of reports
   void sendReports();                                      // model
   void lost(u32 input, u32 lenBytes, const Frame* frame);  // null: unknown, a defect

@@ -39,7 +39,7 @@ struct ReportSettings {
 
 // Fields as in ReportEvent (report/Bundles.scala).
 struct ReportEvent {
-  Reason reason{};
+  Reason reason = Reason::Marked;
   u32 queue = 0, colour = 0, input = 0, lenBytes = 0;
   u64 time = 0;  // ns, 48 bits
   u32 sojourn = 0, bytes = 0, packets = 0;

@@ -124,13 +124,20 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		u32 address;
 		u32 *value;
 	} reads[] = {
-		{ VM_REG_QUEUES, &has->queues },       { VM_REG_CELLS, &has->cells },
-		{ VM_REG_DATA_BITS, &has->data_bits }, { VM_REG_INPUTS, &has->inputs },
-		{ VM_REG_EWMA_STAGES, &has->stages },  { VM_REG_MAX_FRAME_BYTES, &has->max_frame_bytes },
-		{ VM_REG_FLOWS, &has->flows },	       { VM_REG_VICTIMS, &has->victims },
-		{ VM_REG_PROTECT, &has->protect },     { VM_REG_EGRESSES, &has->egresses },
-		{ VM_REG_CODEL, &has->codel },	       { VM_REG_PIE, &has->pie },
-		{ VM_REG_DUALPI2, &has->dualpi2 },     { VM_REG_REPORTS, &has->reports },
+		{ VM_REG_QUEUES, &has->queues },
+		{ VM_REG_CELLS, &has->cells },
+		{ VM_REG_DATA_BITS, &has->data_bits },
+		{ VM_REG_INPUTS, &has->inputs },
+		{ VM_REG_EWMA_STAGES, &has->stages },
+		{ VM_REG_MAX_FRAME_BYTES, &has->max_frame_bytes },
+		{ VM_REG_FLOWS, &has->flows },
+		{ VM_REG_VICTIMS, &has->victims },
+		{ VM_REG_PROTECT, &has->protect },
+		{ VM_REG_EGRESSES, &has->egresses },
+		{ VM_REG_CODEL, &has->codel },
+		{ VM_REG_PIE, &has->pie },
+		{ VM_REG_DUALPI2, &has->dualpi2 },
+		{ VM_REG_REPORTS, &has->reports },
 		{ VM_REG_FQ, &has->fq },
 	};
 	struct vm_refusal fault;

@@ -36,7 +36,8 @@ std::string lacking(const VmConfig& c) {
   if (aqm != vermilion::BuildCodel)
     return aqm ? "a queue has CoDel, PIE, DualPI2, fq, a ce_threshold or marks at departure, which needs the build "
                  "network-aqm"
-               : "no queue has CoDel, PIE, DualPI2, fq, a ce_threshold or marks at departure; the build network-aqm is for "
+               : "no queue has CoDel, PIE, DualPI2, fq, a ce_threshold or marks at departure; the build network-aqm is "
+                 "for "
                  "lanes that do";
   return "";
 }
