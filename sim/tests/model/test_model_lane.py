@@ -24,7 +24,7 @@ def queue(index, **fields):
     record = {"index": index, "weight": [[256, 0]] * 6, "lambda": [65535, 0], "idle_step": 2**48 - 1}
     record |= {"masks": [1, 2, 4], "unit": 1}
     record |= dict.fromkeys(("update", "spacing", "size_weight", "ecn", "strict", "priority", "burst", "alpha"), 0)
-    record |= dict.fromkeys(("ttl_option", "victim", "victim_by_colour", "victim_window", "fq"), 0)
+    record |= dict.fromkeys(("ttl_option", "victim", "victim_by_colour", "victim_window", "fq", "mark_late"), 0)
     record |= {"limit": 2**27 - 1, "limit_packets": 2**27 - 1, "quantum": 1500, "cost": [0, 0], "inv_mean_len": [0, 0]}
     return record | fields
 
