@@ -331,7 +331,7 @@ def test_with_ecn_packets_are_marked_instead_of_dropped(net, tmp_path):
         ({"kind": "ns3::TcpCubic"}, "ns-3 has no queue disc ns3::TcpCubic"),
         ({"attributes": {"Targets": "5ms"}}, "ns3::PieQueueDisc has no attribute Targets"),
         ({"attributes": {"MarkEcnThreshold": "7"}}, "ns3::PieQueueDisc refuses MarkEcnThreshold = 7"),
-        ({"sojourn": "some"}, "sojourn is summary or every"),
+        ({"sojourn": "some"}, "sojourn is summary, every or marks"),
     ],
 )
 def test_the_program_refuses_a_disc_with_a_sentence(net, tmp_path, change, words):
