@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 
@@ -14,7 +15,8 @@ from support.engine_outputs import run as ran
 from support.engine_outputs import same as equal
 from support.engine_outputs import write_words
 from support.nightly import NIGHTLY, nightly
-from support.runs import ROOT, SHIPPED, run
+from support.runs import ROOT, SHIPPED, run, same, total
+from support.tc_traffic import frame
 from support.victims import CONFIG, traffic
 from vermilion.configuration.reports import NAMES
 from vermilion.toolchain import build
@@ -194,3 +196,37 @@ def test_the_shipped_capture_is_reported(tmp_path):
     run(tmp_path, SHIPPED, "--config", file, *pace, "--engine", "model", "--out", model)
     run(tmp_path, SHIPPED, "--config", "sim/configs/default.toml", *pace, "--engine", "model", "--out", plain)
     assert rtl.read_bytes() == model.read_bytes() == plain.read_bytes()
+
+
+def test_cells_of_dropped_frames_return_as_the_model_says(tmp_path):
+    """The buffer is full, and each frame that finds no cell gives back those that it had: when they return decides about the next."""
+    file = tmp_path / "config.toml"
+    file.write_text('port.rate = "1Mbit"\n[[queue]]\nname = "all"\ndefault = true\nlimit = "100MB"\n')
+    rng = random.Random(10)
+    frames, now = [], 0
+    for _ in range(900):
+        size = rng.choice((64, 200, 700, 1500, 9000))
+        frames.append((now, frame(size), size))
+        now += rng.choice((size // 4, size, 4 * size))
+    stats, _ = same(tmp_path, pcap(tmp_path / "in.pcap", frames), "--config", file)
+    assert 100 < total(stats, "nobuf") < 800
+
+
+def test_reasons_have_the_same_names_and_numbers_everywhere():
+    scala = (ROOT / "hw/src/vermilion/report/Bundles.scala").read_text()
+    verdicts = (ROOT / "hw/src/vermilion/stream/Bundles.scala").read_text()
+    model = (ROOT / "sim/model/report.cpp").read_text()
+    numbers = {
+        name: int(number) for name, number in re.findall(r"  val (\w+) = (\d+)", scala.split("object ReportEvent")[0])
+    }
+    for name, of in re.findall(r"  val (\w+) = Verdict\.(\w+)", scala):
+        numbers[name] = int(re.search(rf"  val {of} = (\d+)", verdicts)[1])
+    del numbers["Bits"]
+    ours = {
+        re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower().replace("no_buffer", "nobuf"): n for name, n in numbers.items()
+    }
+    assert ours == {name: 1 + i for i, name in enumerate(NAMES)}
+    listed = re.findall(r'nullptr|"(\w+)"', model.split("ReasonNames[ReasonBits] = {")[1].split("};")[0])
+    assert listed == ["", *NAMES, "", ""]
+    page = (ROOT / "docs/reports.md").read_text()
+    assert re.findall(r"\n\| (\d+) \| `(\w+)` \|", page) == [(str(1 + i), name) for i, name in enumerate(NAMES)]

@@ -24,7 +24,8 @@ import vermilion.stream.Colour
   *
   * A write is answered in the cycle in which the lane sees it, 4 cycles after address and data have arrived. A read is answered 4 cycles after its
   * address, and waits for a write in progress. A read of a count first waits for the counts ([[EventCounts]]).
-  * Bits outside the fields of a register read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] cycles.
+  * Bits outside the fields of a register read as 0. After a reset writes wait, unanswered, for [[RegisterFile.Words]] cycles; in builds with `reports`
+  * for as many as there are queues, if these are more.
   */
 class ControlPort(p: LaneParams) extends Module {
   import ControlPort._
@@ -294,7 +295,8 @@ class ControlPort(p: LaneParams) extends Module {
     committing := true.B
     file.load := true.B
   }
-  slave.io.hold := committing || file.moving || file.clearing || accepted
+  private val selecting = io.lane.reports.map(!_.ready).getOrElse(false.B) // the masks of reports are being cleared
+  slave.io.hold := committing || file.moving || file.clearing || accepted || selecting
   io.lane.commit.valid := committing && !file.loading
   io.lane.commit.bits.queue := selectedQueue
   io.lane.service.valid := io.lane.commit.fire

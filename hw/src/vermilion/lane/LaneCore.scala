@@ -217,6 +217,7 @@ class LaneCore(p: LaneParams) extends Module {
       reporter.io.settings := ports.settings
       reporter.io.select := ports.select
       ports.counts := reporter.io.counts
+      ports.ready := reporter.io.ready
     }
   }
   for ((way, e) <- ways.zipWithIndex) {

@@ -101,7 +101,6 @@ object ReportEvent {
     e.cell := j.queueEntry.headCell
     out
   }
-
 }
 
 /** Which events are reported, and how often. */
@@ -131,4 +130,5 @@ class ReportPorts(p: LaneParams) extends Bundle {
   val settings = Input(new ReportSettings)
   val select = Flipped(Valid(new ReportSelect(p)))
   val counts = Output(new ReportCounts)
+  val ready = Output(Bool()) // until then nothing may be selected
 }

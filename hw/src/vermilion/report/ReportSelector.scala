@@ -17,7 +17,8 @@ import vermilion.lane.LaneParams
   * The rate is the generic cell rate algorithm (ITU-T I.371), by the events' own times: an event at time t is within the rate if t >= due - burst. Then due becomes
   * max(due, t) + interval. If `due` is more than burst + interval after t, as after a clock was set back, it counts as t.
   *
-  * The model, `sim/model/report_selector.h`, is bit-exact. Masks are 0 after a reset. In the first `queues` cycles no event may come, and nothing may be selected.
+  * The model, `ReportSelector` of `sim/model/report.h`, is bit-exact. Masks are 0 after a reset. Until `ready`, after `queues` cycles, no event may come, and nothing may be selected.
+  * An event in the cycle in which its queue is selected may be taken by the old mask, the new one, or any.
   */
 class ReportSelector(p: LaneParams) extends Module {
   val io = IO(new Bundle {
@@ -36,6 +37,8 @@ class ReportSelector(p: LaneParams) extends Module {
   io.ready := sweep.done
   masks.write(io.select.valid, io.select.bits.queue, io.select.bits.reasons)
   masks.write(!sweep.done, sweep.address, 0.U)
+
+  assert(sweep.done || !io.select.valid, "reports are selected before the masks are cleared")
 
   // -- cycle 1: is the event selected? --
   private def selected(event: Valid[ReportEvent]): Valid[ReportEvent] = {
