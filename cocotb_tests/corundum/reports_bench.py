@@ -8,7 +8,7 @@ from vermilion.configuration.reports import NAMES, Reports
 
 from .accounts import at_rest, opened, port_agrees
 from .core import Core, seeded
-from .driver import BY_LANE, FORWARD, TO_HOST, App
+from .driver import BY_LANE, FORWARD, HOST_LANE, TO_HOST, App
 from .frames import ASKS
 from .lanes import DROPPED_DSCP, codel, plenty
 
@@ -75,6 +75,26 @@ async def each_drop_is_told_to_the_host_among_its_frames(dut):
 
 
 @cocotb.test()
+async def frames_of_the_lane_go_to_the_host_before_reports(dut):
+    """A slow host: each second frame is dropped, and no report delays those that wait in the lane."""
+    core = seeded(dut, 305)
+    app = await opened(core, plenty())
+    await reporting(app)
+    await app.route(0, rx=HOST_LANE)
+    core.hosts[0].pace = 0.1
+    for i in range(120):
+        core.receive(0, 60, dscp=DROPPED_DSCP if i % 2 else 0)
+    await core.until(lambda: len(core.to_host[0]) == 60)
+    early = len(core.reports[0])
+    core.hosts[0].pace = 1.0
+    await at_rest(core, app)
+    core.settle()
+    lost = sum([await lane.read("report_events", 1) for lane in {lane.base: lane for lane in app.lanes}.values()])
+    assert len(told(core)) == 60 - lost > 15
+    assert early < 4, f"{early} reports went before frames that waited"
+
+
+@cocotb.test()
 async def a_host_that_takes_nothing_costs_reports_alone(dut):
     """Frames to the wire leave as before; reports that find no place are counted."""
     core = seeded(dut, 310)
@@ -94,6 +114,39 @@ async def a_host_that_takes_nothing_costs_reports_alone(dut):
     await at_rest(core, app)
     core.settle()
     assert len(told(core)) == 100 - lost == await app.wire[0].read("report_events", 0) - lost
+
+
+@cocotb.test()
+async def flushed_frames_are_told_with_their_own_bytes(dut):
+    """A paused egress is flushed at a frame per clock, more than reports can be made, while frames arrive and are dropped. Their cells are used again at once."""
+    core = seeded(dut, 315)
+    app = await opened(core, plenty())
+    await reporting(app, reasons=list(NAMES))
+    lane, ports = app.wire[0], range(core.ports)
+    for port in ports:
+        await app.route(port, tx=BY_LANE)
+    await lane.write("pause", 1 << lane.egress)
+    for turn in range(4):
+        for i in range(150):
+            core.send(0, core.random.choice((60, 60, 60, 100)), dscp=0 if i < 100 else DROPPED_DSCP)
+        await core.after(300 if turn == 3 else 100 * 20)
+        await lane.write("flush", {"egress": 1 << lane.egress})
+        for _ in range(50):
+            core.send(core.peer(0), 60, dscp=core.random.choice((0, DROPPED_DSCP)))
+        await core.after(100 * 20)
+        await lane.write("flush", 0)
+    await lane.write("pause", 0)
+    await at_rest(core, app)
+    core.settle()
+    dropped = heads([frame for frame in core.frames.values() if frame.left is None])
+    reports = told(core)
+    seen = Counter(reason for reason, *_ in reports)
+    offered, lost = [await lane.read("report_events", i) for i in range(2)]
+    flushed = (await lane.counters(2))["flushed"]
+    dut._log.info(f"{flushed} flushed, {lost} of {offered} lost, {seen}")
+    assert Counter((length, head) for _, length, head in reports if head) <= dropped
+    assert len(reports) == offered - lost
+    assert flushed > 200 and lost > 100 and 20 < seen["flushed"] <= flushed and seen["forced"] > 20, seen
 
 
 @cocotb.test()

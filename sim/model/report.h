@@ -116,7 +116,7 @@ class ReportSelector {
 
   void sample(Offered&& offered) {
     const u64 time = offered.event.time;
-    if (skips_ != 0) {
+    if (skips_ != 0 && skips_ < settings_.every) {
       skips_--;
       return;
     }

@@ -147,8 +147,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     (0 until p.inputs).map(i => address(PageBits - 1, 4) === (R.LostFramesLow(i) >> 4).U).reduce(_ || _)
   private def isEvent(address: UInt): Bool = isLow(address) &&
     (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R
-      .RefreshesSkipped() >> 2).U) ||
-    (p.reports.B && address(PageBits - 1, 4) === (R.ReportEvents(0) >> 4).U)
+      .RefreshesSkipped() >> 2).U ||
+      (p.reports.B && address(PageBits - 1, 4) === (R.ReportEvents(0) >> 4).U))
   private def isCount(address: UInt): Bool = isLost(address) || isEvent(address)
   private def takesCopy(address: UInt): Bool = isEvent(address) || isLost(address) && address(3, 2) === 0.U
 }

@@ -6,13 +6,13 @@ import vermilion.stream.AxisBeat
 
 /** Merges streams into one by whole frames, round-robin among the inputs that offer a frame.
   *
-  * With `firstAhead`, input 0 has priority over the others, for a stream that cannot wait long.
+  * With `inOrder`, each input has priority over those after it: input 0 can be a stream that cannot wait long, the last one a stream that may wait for ever.
   * An input keeps its grant from the cycle in which its frame is first offered to the output to the frame's last beat.
   * Frames follow each other without a gap. Within a frame the module adds no gap to those of the input.
   *
   * Latency: none. Rate: one beat per cycle.
   */
-class FrameJoin(beat: => AxisBeat, inputs: Int, firstAhead: Boolean = false) extends Module {
+class FrameJoin(beat: => AxisBeat, inputs: Int, inOrder: Boolean = false) extends Module {
   require(inputs >= 2, s"inputs is $inputs; legal are 2 and more")
   private val bits = log2Ceil(inputs)
   val io = IO(new Bundle {
@@ -24,8 +24,7 @@ class FrameJoin(beat: => AxisBeat, inputs: Int, firstAhead: Boolean = false) ext
 
   private val asks = VecInit(io.in.map(_.valid)).asUInt
   private val higher = VecInit(Seq.tabulate(inputs)(i => asks(i) && held < i.U)).asUInt
-  private val roundRobin = PriorityEncoder(Mux(higher.orR, higher, asks))
-  private val next = if (firstAhead) Mux(asks(0), 0.U, roundRobin) else roundRobin
+  private val next = PriorityEncoder(if (inOrder) asks else Mux(higher.orR, higher, asks))
   private val granted = Mux(busy, held, next)
 
   io.out.valid := Mux(busy, asks(held), asks.orR)

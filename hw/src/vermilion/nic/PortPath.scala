@@ -96,10 +96,10 @@ class PortPath(p: NicParams, reporters: Int = 0) extends Module {
   routed(bypass.io.in, RxRoute.Bypass)
   routed(io.forward, RxRoute.Forward)
   toHost.foreach(routed(_, RxRoute.HostLane))
-  private val stalled = host.toSeq ++ reports // these can be
+  private val stalled = host.toSeq ++ reports // these can be, the reports for ever
   if (stalled.isEmpty) io.hostRx <> Queue(bypass.io.out, 2)
   else {
-    val join = Module(new FrameJoin(rxBeat, 1 + stalled.size, firstAhead = true))
+    val join = Module(new FrameJoin(rxBeat, 1 + stalled.size, inOrder = true))
     for ((in, out) <- join.io.in.zip(bypass.io.out +: stalled)) in <> out
     io.hostRx <> Queue(join.io.out, 2)
   }

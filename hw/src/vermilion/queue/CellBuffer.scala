@@ -21,8 +21,9 @@ class CellPort(p: LaneParams, width: Int) extends Bundle {
   * the packet reader (address shared with `data`) and the free list's walk of freed chains.
   * One write port: the ingress side arbitrates, one cell per cycle. Reads are always served, so nothing else needs arbitration.
   *
-  * Read latency 1. A read in the cycle of a write to the same cell is undefined. It cannot happen: a cell is read only between its
-  * packet's verdict and its return, and written only before it belongs to a packet.
+  * Read latency 1. A read in the cycle of a write to the same cell is undefined. The packet reader never makes one: it reads a cell only between its
+  * packet's verdict and its return, and a cell is written only before it belongs to a packet. A report's read can be one ([[vermilion.report.ReportHeads]]), and its data
+  * is not used then.
   * A chain's links must be written at least one cycle before the chain is freed or enqueued.
   *
   * In builds with `protect` the links are codewords (`protect/ScrubbedRam`). The packets' bytes are not.

@@ -45,6 +45,7 @@ class ReportEvent(p: LaneParams) extends Bundle {
   val probability = UInt(ProbFrac.W) // saturating below 1.0
   val stored = Bool() // `cell` holds its first 64 bytes
   val cell = UInt(p.cellBits.W)
+  val gone = Bool() // the cell has been written again since
 }
 
 object ReportEvent {
@@ -77,6 +78,7 @@ object ReportEvent {
     e.probability := Mux(counted && !ofVictim, Arithmetic.saturate(d.probability, ProbFrac), 0.U)
     e.stored := ofVictim || d.stored.getOrElse(false.B)
     e.cell := Mux(ofVictim, outcome.victim.cell, d.headCell)
+    e.gone := false.B
     out
   }
 

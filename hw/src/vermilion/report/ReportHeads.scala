@@ -42,48 +42,40 @@ class ReportHeads(p: LaneParams) extends Module {
   })
 
   // -- events that wait for their cell --
-  private val waiting = Module(new Queue(new NumberedEvent(p), Waiting))
-  private val cells = Reg(Vec(Waiting, UInt(p.cellBits.W))) // of these events, and in their order
-  private val isGone = Reg(Vec(Waiting, Bool())) // the cell has been written again, or there is none
-  private val from, to = RegInit(0.U(log2Ceil(Waiting).W))
+  private val waiting = Module(new EventQueue(p, new NumberedEvent(p), Waiting)(_.event))
   private val number, lost = RegInit(0.U(32.W))
-  private def isWritten(cell: UInt): Bool = io.written.valid && io.written.bits === cell
+  waiting.io.written := io.written
 
   private val enters = waiting.io.enq.fire
   waiting.io.enq.valid := io.in.valid
   waiting.io.enq.bits.event := io.in.bits
   waiting.io.enq.bits.number := number
   waiting.io.enq.bits.lost := lost
-  for (i <- 0 until Waiting) when(isWritten(cells(i))) { isGone(i) := true.B }
-  when(enters) {
-    cells(to) := io.in.bits.cell
-    isGone(to) := !io.in.bits.stored || isWritten(io.in.bits.cell)
-    to := to + 1.U
-  }
   private val lostNow = (io.in.valid && !enters).asUInt +& io.missed
   when(io.in.valid) { number := number + 1.U }
   lost := lost + lostNow
 
   // -- the first of them --
   private val first = waiting.io.deq
-  private val read = Delay(io.readAddress) === cells(from) // the port shows this cell
+  private val event = first.bits.event
+  private val hasNone = event.gone || !event.stored
+  private val read = Delay(io.readAddress) === event.cell // the port shows this cell
   private val done = Module(new Queue(new ReportRecord(p), Done))
-  io.request.valid := first.valid && !isGone(from) && !read && done.io.enq.ready
-  io.request.bits := cells(from)
-  done.io.enq.valid := first.valid && (isGone(from) || read)
-  done.io.enq.bits.event := first.bits.event
+  io.request.valid := first.valid && !hasNone && !read && done.io.enq.ready
+  io.request.bits := event.cell
+  done.io.enq.valid := first.valid && (hasNone || read)
+  done.io.enq.bits.event := event
   done.io.enq.bits.number := first.bits.number
   done.io.enq.bits.lost := first.bits.lost
-  done.io.enq.bits.hasHead := !isGone(from)
+  done.io.enq.bits.hasHead := !hasNone
   done.io.enq.bits.head := io.readData
   first.ready := done.io.enq.fire
-  when(first.fire) { from := from + 1.U }
   io.out <> done.io.deq
 
   io.counts.offered := io.in.valid
   io.counts.lost := lostNow
   io.counts.limited := false.B // the selector counts these
-  io.counts.headless := first.fire && isGone(from) && first.bits.event.stored
+  io.counts.headless := first.fire && event.gone && event.stored
 }
 
 object ReportHeads {

@@ -17,6 +17,8 @@ import vermilion.lane.LaneParams
   * The rate is the generic cell rate algorithm (ITU-T I.371), by the events' own times: an event at time t is within the rate if t >= due - burst. Then due becomes
   * max(due, t) + interval. If `due` is more than burst + interval after t, as after a clock was set back, it counts as t.
   *
+  * Meanwhile packets go on, and the cell of an event's packet may be written again. The event is then `gone`: its cell has the bytes of another packet.
+  *
   * The model, `ReportSelector` of `sim/model/report.h`, is bit-exact. Masks are 0 after a reset. Until `ready`, after `queues` cycles, no event may come, and nothing may be selected.
   * An event in the cycle in which its queue is selected may be taken by the old mask, the new one, or any.
   */
@@ -27,6 +29,7 @@ class ReportSelector(p: LaneParams) extends Module {
     val arrival = Flipped(Valid(new ReportEvent(p)))
     val departure = Flipped(Valid(new ReportEvent(p)))
     val out = Valid(new ReportEvent(p))
+    val written = Flipped(Valid(UInt(p.cellBits.W))) // a cell that the buffer writes
     val limited = Output(Bool())
     val missed = Output(Bool())
     val ready = Output(Bool())
@@ -40,16 +43,24 @@ class ReportSelector(p: LaneParams) extends Module {
 
   assert(sweep.done || !io.select.valid, "reports are selected before the masks are cleared")
 
+  /** The event in the next cycle. */
+  private def delayed(event: ReportEvent): ReportEvent = {
+    val next = WireInit(event)
+    next.gone := event.gone || EventQueue.isWritten(io.written, event)
+    Delay(next)
+  }
+
   // -- cycle 1: is the event selected? --
   private def selected(event: Valid[ReportEvent]): Valid[ReportEvent] = {
     val out = Wire(Valid(new ReportEvent(p)))
-    out.bits := Delay(event.bits)
+    out.bits := delayed(event.bits)
     out.valid := RegNext(event.valid, false.B) && masks.read(event.bits.queue)(out.bits.reason)
     out
   }
   private val s1Departure = selected(io.departure)
   private val s1Arrival = selected(io.arrival)
-  private val waiting = Module(new Queue(new ReportEvent(p), ReportSelector.Waiting))
+  private val waiting = Module(new EventQueue(p, new ReportEvent(p), ReportSelector.Waiting)(identity))
+  waiting.io.written := io.written
   waiting.io.enq.valid := s1Arrival.valid
   waiting.io.enq.bits := s1Arrival.bits
   waiting.io.deq.ready := !s1Departure.valid
@@ -59,7 +70,7 @@ class ReportSelector(p: LaneParams) extends Module {
 
   // -- cycle 2: is it sampled, and within the rate? Sums of its time come from registers. --
   private val s2Valid = RegNext(s1Valid, false.B)
-  private val s2 = Delay(s1)
+  private val s2 = delayed(s1)
   private val width = s1.time.getWidth
   private def after(ns: UInt): UInt = Delay(Arithmetic.wrap(s1.time + ns, width))
   private val s2Next = after(io.settings.interval)
@@ -69,12 +80,12 @@ class ReportSelector(p: LaneParams) extends Module {
   )
   private val skips = RegInit(0.U(io.settings.every.getWidth.W)) // selected events until the next is sampled
   private val due = RegInit(0.U(width.W))
-  private val isSampled = s2Valid && skips === 0.U
+  private val isSampled = s2Valid && (skips === 0.U || skips >= io.settings.every) // or `every` is less than it was
   private val isUnlimited = io.settings.interval === 0.U
   private val isLate = Arithmetic.reached(s2.time, due) || !Arithmetic.reached(s2Latest, due)
   private val isWithin = isUnlimited || isLate || Arithmetic.reached(s2Early, due)
   when(s2Valid) {
-    skips := Mux(skips =/= 0.U, skips - 1.U, Mux(io.settings.every === 0.U, 0.U, io.settings.every - 1.U))
+    skips := Mux(!isSampled, skips - 1.U, Mux(io.settings.every === 0.U, 0.U, io.settings.every - 1.U))
   }
   when(isSampled && isWithin && !isUnlimited) {
     due := Mux(isLate, s2Next, Arithmetic.wrap(due + io.settings.interval, width))
@@ -82,7 +93,7 @@ class ReportSelector(p: LaneParams) extends Module {
 
   // -- cycle 3 --
   io.out.valid := RegNext(isSampled && isWithin, false.B)
-  io.out.bits := Delay(s2)
+  io.out.bits := delayed(s2)
   io.limited := RegNext(isSampled && !isWithin, false.B)
 }
 

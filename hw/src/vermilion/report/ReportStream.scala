@@ -55,6 +55,7 @@ class ReportStream(p: LaneParams) extends Module {
   selector.io.select := io.select
   selector.io.arrival := io.arrival
   selector.io.departure := io.departure
+  selector.io.written := io.written
   io.ready := selector.io.ready
   heads.io.in := selector.io.out
   heads.io.missed := selector.io.missed

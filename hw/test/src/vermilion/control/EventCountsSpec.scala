@@ -150,7 +150,13 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
             case 4 | 5     => checkEvent(random.nextInt(8), often)
             case 6         => if (random.nextBoolean()) checkSkipped(often) else checkReports(random.nextInt(4), often)
             case _ =>
-              val hole = random.choose(Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800))
+              val hole = random.choose(
+                Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800) ++ Seq(
+                  0x1000 + R.ReportEvents(0),
+                  0x2000 + R.ReportEvents(1),
+                  0x2000 + R.FlowEvents(0)
+                )
+              )
               assert(read(hole, often) == ((0, 0)), s"at $hole")
           }
         }
