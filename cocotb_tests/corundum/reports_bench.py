@@ -130,7 +130,7 @@ async def flushed_frames_are_told_with_their_own_bytes(dut):
         for i in range(150):
             core.send(0, core.random.choice((60, 60, 60, 100)), dscp=0 if i < 100 else DROPPED_DSCP)
         await core.after(300 if turn == 3 else 100 * 20)
-        await lane.write("flush", {"egress": 1 << lane.egress})
+        await lane.write("flush", {"egresses": 1 << lane.egress})
         for _ in range(50):
             core.send(core.peer(0), 60, dscp=core.random.choice((0, DROPPED_DSCP)))
         await core.after(100 * 20)
