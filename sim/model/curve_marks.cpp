@@ -16,14 +16,7 @@ CurveMark markAt(const VmCurve& curve, u64 level, u32 u, u32 v) {
 }
 
 CurveMarks::CurveMarks(std::vector<VmQueue> queues, u64 seed)
-    : queues_(std::move(queues)), averages_(queues_.size() * Colours), draws_(seed, 2) {
-  // The words of DualPI2's source, in another order.
-  u32 words[4];
-  draws_.state(words);
-  std::swap(words[0], words[2]);
-  std::swap(words[1], words[3]);
-  draws_.setState(words);
-}
+    : queues_(std::move(queues)), averages_(queues_.size() * Colours), draws_(RandomSource(seed, 2).rotated(2)) {}
 
 void CurveMarks::configure(u32 queue, const VmQueue& profile) {
   queues_[queue] = profile;

@@ -4,7 +4,7 @@
 
 namespace vermilion {
 
-FlowGroups::FlowGroups(u64 seed) : hash_(flowSeed(seed).data()) {}
+FlowGroups::FlowGroups(u64 seed) : hash_(flowSeed(seed, 1).data()) {}
 
 u32 FlowGroups::queue(u32 queue, u32 bits, const VmHeaders& headers) const {
   const u32 low = static_cast<u32>(maxOf(static_cast<int>(bits)));

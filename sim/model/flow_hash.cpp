@@ -6,9 +6,9 @@
 
 namespace vermilion {
 
-std::array<u32, 4> flowSeed(u64 seed) {
+std::array<u32, 4> flowSeed(u64 seed, int rotation) {
   std::array<u32, 4> words;
-  RandomSource(seed, 2).state(words.data());
+  RandomSource(seed, 2).rotated(rotation).state(words.data());
   return words;
 }
 

@@ -18,8 +18,8 @@ struct FlowName {
   bool operator==(const FlowName&) const = default;
 };
 
-// The seed of the keys that a lane's seed gives.
-std::array<u32, 4> flowSeed(u64 seed);
+// The seed of the keys that a lane's seed gives, its words rotated by 0 for the flow table and by 1 for groups of queues.
+std::array<u32, 4> flowSeed(u64 seed, int rotation = 0);
 
 class FlowHash {
  public:

@@ -1,5 +1,6 @@
 #include "random.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace vermilion {
@@ -29,6 +30,12 @@ bool RandomSource::setState(const u32 words[4]) {
 
 void RandomSource::state(u32 words[4]) const {
   for (int i = 0; i < 4; i++) words[i] = s_[i];
+}
+
+RandomSource RandomSource::rotated(int by) const {
+  RandomSource out = *this;
+  std::rotate(out.s_, out.s_ + by, out.s_ + 4);
+  return out;
 }
 
 u32 RandomSource::draw() {

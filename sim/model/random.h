@@ -26,6 +26,9 @@ class RandomSource {
   // Returns false and changes nothing if all words are 0.
   bool setState(const u32 words[4]);
   void state(u32 words[4]) const;
+  // The source with its words rotated, for one that shares a seed with others and must draw other numbers. `by`: 0 to 3,
+  // one for each source.
+  RandomSource rotated(int by) const;
   u32 draw();
 
  private:

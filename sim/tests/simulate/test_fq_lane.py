@@ -1,6 +1,7 @@
 """Groups of queues that hold flows, and FQ-CoDel, in whole lanes: both engines are one, and the order is that of RFC 8290."""
 
 import csv
+import math
 import random
 import struct
 from collections import Counter, defaultdict
@@ -13,7 +14,7 @@ from support.captures import pcap
 from support.engine_outputs import run as ran
 from support.engine_outputs import same as equal
 from support.engine_outputs import write_words
-from support.flow_queues import Flow, apart, key, random_flow
+from support.flow_queues import TCP, Flow, apart, key, random_flow
 from support.nightly import NIGHTLY, nightly
 from support.runs import total
 from vermilion.configuration import config
@@ -256,3 +257,23 @@ def test_fragments_and_frames_without_ip_have_their_queues(tmp_path):
     rows = arrivals(trace)
     assert [int(row["queue"]) for row in rows] == [8 + place for place in wanted]
     assert len(set(wanted)) == 8
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_flows_of_a_group_use_the_whole_flow_table(tmp_path, seed):
+    """The queue of a flow and its set in the flow table come from one seed. As many flows find their set full as if each set were drawn by itself."""
+    rng, flows, sets, ways = random.Random(f"sets {seed}"), 2400, 1024, 4
+    made = [random_flow(rng, protocol=TCP, vlan=0, six=True) for _ in range(flows)]
+    frames = []
+    for number, flow in enumerate(made):
+        frame = bytearray(flow.frame(100, number))
+        frame[66:68] = b"\x50\x10"  # TCP's header has 20 bytes; ACK
+        frames.append((100_000 * number, bytes(frame), 100))
+    marker = {"queue": "flows", "kind": "3cpm"}
+    asked = {"seed": seed, "port": {"rate": 10**9}, "queue": [group(8)], "marker": [marker]}
+    events = lane("network-aqm", tmp_path, asked, frames).stats["flow_events"]
+    expected = sum(
+        (k - ways) * sets * math.comb(flows, k) * (sets - 1) ** (flows - k) / sets**flows for k in range(ways + 1, 40)
+    )
+    print(events, f"{expected:.1f} collisions are expected")
+    assert abs(events["collision"] - expected) < 0.3 * expected

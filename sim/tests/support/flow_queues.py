@@ -11,8 +11,9 @@ TCP, UDP, GRE = 6, 17, 47
 
 
 def key(seed: int) -> int:
-    """Eleven draws of the lane's third source, first draw lowest."""
-    source = Source(words(seed, 2))
+    """Eleven draws, first draw lowest, of the lane's third source with its words rotated by one."""
+    first, *others = words(seed, 2)
+    source = Source([*others, first])
     return sum(source.draw() << 32 * i for i in range(11))
 
 

@@ -2,6 +2,7 @@ package vermilion.classify
 
 import chisel3._
 import chisel3.util._
+import vermilion.decide.RandomSource
 import vermilion.fixed.SweepInit
 import vermilion.flow.{FlowHash, FlowKey}
 import vermilion.lane.LaneParams
@@ -23,8 +24,9 @@ class GroupWrite(p: LaneParams) extends Bundle {
   * A flow is addresses, ports, protocol and VLAN IDs. Packets without ports, which are those of other protocols and all fragments but the first, have 0 in their
   * place. Frames without IP go to the first queue of the group, as a name of zeros has the hash 0.
   *
-  * The hash is [[vermilion.flow.FlowHash]], with the protocol in place of the queue. Its key comes from the seed of the flow table. Its low bits replace those of
-  * the queue's number. Flows of different groups may so get the same low bits.
+  * The hash is [[vermilion.flow.FlowHash]], with the protocol in place of the queue. Its low bits replace those of the queue's number. Flows of different groups may so get
+  * the same low bits. The seed is that of the flow table with its words rotated, and gives another key: with the same one the flows of a queue would share some bits of their
+  * set in the table.
   *
   * Combinational from `headers` and `queue` to `chosen`. A reset clears the groups in one cycle per queue; until then there is none, and they must not be
   * written. `ready` is low while the hash takes its key.
@@ -40,7 +42,7 @@ class FlowGroups(p: LaneParams) extends Module {
   })
   private val bits = p.ofOneEgress.queueBits // a group is of one egress
 
-  private val hash = Module(new FlowHash(queueBits = 8, hashBits = bits))
+  private val hash = Module(new FlowHash(8, bits, RandomSource.rotated(RandomSource.resetState, FlowGroups.Rotation)))
   private val key = Wire(new FlowKey(8))
   key.vlan := io.headers.vlan
   key.isIp6 := io.headers.isIp6
@@ -49,7 +51,8 @@ class FlowGroups(p: LaneParams) extends Module {
   key.srcPort := io.headers.srcPort
   key.dstAddr := io.headers.dstAddr
   key.srcAddr := io.headers.srcAddr
-  hash.io.seed := io.seed
+  hash.io.seed.valid := io.seed.valid
+  hash.io.seed.bits := RandomSource.rotated(io.seed.bits, FlowGroups.Rotation)
   hash.io.flow := key
   io.ready := hash.io.ready
 
@@ -62,4 +65,10 @@ class FlowGroups(p: LaneParams) extends Module {
   private val mask = masks.read(io.queue) & Fill(bits, clear.done)
   private val low = (io.queue(bits - 1, 0) & ~mask) | (hash.io.hash & mask)
   io.chosen := (if (p.queueBits == bits) low else io.queue(p.queueBits - 1, bits) ## low)
+}
+
+object FlowGroups {
+
+  /** Words by which the seed is rotated. */
+  private val Rotation = 1
 }

@@ -7,6 +7,13 @@ object RandomSource {
 
   /** The state after a reset, s0 first. */
   val resetState: Seq[BigInt] = Seq("9e3779b9", "243f6a88", "b7e15162", "deadbeef").map(BigInt(_, 16))
+
+  /** The words of a state or seed in another order, for a source that shares a seed with others and must draw other numbers. `by` is 1 to 3, one for each source. */
+  def rotated[T](words: Seq[T], by: Int): Seq[T] = words.drop(by) ++ words.take(by)
+
+  /** The same for a seed, s0 lowest. */
+  def rotated(seed: UInt, by: Int): UInt =
+    Cat(rotated(Seq.tabulate(4)(i => seed(32 * i + 31, 32 * i)), by).reverse)
 }
 
 /** Generates random numbers by xoshiro128++ 1.0: 32 new bits per draw, period 2^128 - 1.

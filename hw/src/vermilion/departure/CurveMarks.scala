@@ -131,11 +131,11 @@ class CurveMarks(p: LaneParams) extends Module {
   private val s1Depth = Mux(s1.packets, io.packetsBehind.pad(LenBits), io.behind)
   private val s1Curve = s1.curves(s1Colour)
   private val s1Decides = s1Asks && s1.on
-  private val draws = Module(new RandomSource(pairs = true, atReset = swapped(RandomSource.resetState)))
+  private val draws = Module(new RandomSource(pairs = true, atReset = RandomSource.rotated(RandomSource.resetState, 2)))
   private val stale = RegInit(true.B) // the registers of the draws do not follow the source's state
   private val u, v = Reg(UInt(32.W))
   draws.io.seed.valid := io.ports.seed.valid
-  draws.io.seed.bits := Cat(swapped(Seq.tabulate(4)(i => io.ports.seed.bits(32 * i + 31, 32 * i))).reverse)
+  draws.io.seed.bits := RandomSource.rotated(io.ports.seed.bits, 2) // DualPI2 has the same seed
   draws.io.next := s1Decides || stale
   stale := io.ports.seed.valid && io.ports.seed.bits.orR // a seed of 0 is ignored
   when(draws.io.next) {
@@ -170,7 +170,4 @@ object CurveMarks {
 
   /** Bits of the random number that spreads thresholds over a segment. */
   val ShareBits: Int = 17
-
-  /** The words of a state in another order: the source must not be that of DualPI2, which has the same seed. */
-  private def swapped[T](words: Seq[T]): Seq[T] = words.drop(2) ++ words.take(2)
 }

@@ -58,8 +58,10 @@ object FlowName {
   * Combinational from `flow` to `hash`: a read, then XOR over the characters. `seed` is accepted in any cycle. A seed and a reset draw a new key.
   * `ready` is then low for the 354 cycles in which the memories are written: two draws, then 32 cycles per word of the name.
   * `drained` is low for the first 11 of them, which is longer than any lookup in progress takes.
+  *
+  * @param atReset the seed after a reset, s0 first
   */
-class FlowHash(queueBits: Int, hashBits: Int) extends Module {
+class FlowHash(queueBits: Int, hashBits: Int, atReset: Seq[BigInt] = RandomSource.resetState) extends Module {
   require(queueBits >= 1 && queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
   require(hashBits >= 1 && hashBits <= 17, s"hashBits is $hashBits; legal are 1 to 17")
   import FlowHash._
@@ -73,7 +75,7 @@ class FlowHash(queueBits: Int, hashBits: Int) extends Module {
   })
 
   // Two words of the key: the word for the word of the name that is being written, and the next one.
-  private val random = Module(new RandomSource)
+  private val random = Module(new RandomSource(atReset = atReset))
   private val loaded = RegInit(0.U(2.W))
   private val written = RegInit(0.U(log2Ceil(KeyWords * CharacterValues + 1).W))
   private val key = Reg(Vec(2, UInt(32.W)))
