@@ -118,6 +118,7 @@ void ReportBook::compare(const Report& got, const ReportSelector<Tag>::Offered& 
                   std::to_string(skipped_) + " numbers are missing");
   if (frame.size() == RecordBytes) {
     headless_++;
+    if (got.event.reason != Reason::NoBuffer && got.event.reason != Reason::Bad) gone_++;
     return;
   }
   const std::vector<u8>& bytes = expected.tag->bytes;
@@ -158,9 +159,10 @@ void ReportBook::finish(const u32* counts) {
   expect("offered", counts[0], saturate(selector_.offeredCount(), 32));
   expect("lost", counts[1], saturate(skipped_ + selector_.missed(), 32));
   expect("limited", counts[2], saturate(selector_.limited(), 32));
-  if (counts[3] > headless_)
+  if (counts[3] > headless_ || counts[3] < gone_)
     breaches_.add("the lane counts " + std::to_string(counts[3]) + " reports whose bytes were gone, and sent " +
-                  std::to_string(headless_) + " without bytes");
+                  std::to_string(headless_) + " without bytes, of which " + std::to_string(gone_) +
+                  " are of packets that were stored");
 }
 
 void ReportBook::write(nlohmann::ordered_json& json) const {
@@ -170,6 +172,7 @@ void ReportBook::write(nlohmann::ordered_json& json) const {
         {"lost", skipped_ + selector_.missed()},
         {"limited", selector_.limited()},
         {"without_bytes", headless_},
+        {"bytes_gone", gone_},
         {"by_queue", nlohmann::ordered_json::array()}};
   for (const auto& [key, count] : sent_)
     to["by_queue"].push_back({key.first, ReasonNames[key.second % ReasonBits], count});

@@ -62,7 +62,8 @@ class ReportBook {
   std::optional<CaptureWriter> out_;
   ReportSelector<Tag> selector_;
   std::map<std::pair<u32, u32>, u64> sent_;  // reports by queue and reason
-  u64 next_ = 0, skipped_ = 0, taken_ = 0, headless_ = 0;
+  u64 next_ = 0, skipped_ = 0, taken_ = 0;
+  u64 headless_ = 0, gone_ = 0;  // reports without bytes, and those of them whose packet had a cell for sure
   Breaches breaches_;
 };
 

@@ -52,6 +52,7 @@
 //   fates      {start_ns, bin_ns, reasons: {name: [packets of each bin]}}: drops and marks over time (fate_times.h).
 //              Reasons are those of sim/model/report.h. Absent without any
 //   reports    with [reports] in the configuration (report_book.h): {offered, sent, lost, limited, without_bytes,
+//              bytes_gone (of those without bytes: packets that had been stored),
 //              by_queue: [[queue, reason, reports], ...]}; RTL: errors and first_error, too
 //   lost[]     per input {packets, bytes}: frames that the input dropped, so without a verdict and in no queue. Absent
 //              if there are none

@@ -39,6 +39,7 @@ void WhyWriter::decided(i64 time, const Packet& p, const RtlDecision& d, const P
       text += word("probability", static_cast<double>(d.probability) / 4294967296.0);
     }
     text += word("backlog_bytes", u64{a.queued_bytes}) + word("backlog_packets", u64{a.queued_packets});
+    if (d.verdict == VM_TAIL && a.pool_full) text += word("pool", u64{1});
     write(time, *p.frame, text);
   }
   if (victim == nullptr || !victim->frame) return;

@@ -12,6 +12,7 @@
 //                 marked packets, where the verdict is not a push-out's
 //   backlog_bytes, backlog_packets
 //                 what was queued before the packet, as the limit saw it: of verdicts on arrival
+//   pool          1: the limit was the pool's, not the queue's
 //   distance      hops, of a packet that was evicted, or marked as a victim
 //   for           the frame for which it was evicted or marked
 //   provisional   that frame's verdict before the push-out: early, forced, tail, mark

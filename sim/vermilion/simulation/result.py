@@ -94,6 +94,7 @@ class Reported(TypedDict):
     lost: int
     limited: int
     without_bytes: int
+    bytes_gone: int
     by_queue: list[tuple[int, str, int]]
     errors: NotRequired[int]
     first_error: NotRequired[str]
