@@ -140,10 +140,10 @@ def test_all_boards_of_a_tree(tmp_path):
     assert done.exit_code == 0 and done.stdout.splitlines() == [
         "one/fpga",
         "    2 ports of 64 bits with PTP timestamps",
-        "    fits app10g-2, app10g-2-wire, app10g-2-lean, card-2x10g",
+        "    fits app10g-2, app10g-2-wire, app10g-2-lean, card-2x10g, card-2x10g-aqm",
         "two/fpga",
         "    2 ports of 64 bits without PTP timestamps",
-        "    fits app10g-2-nots, app10g-2-wire-nots, app10g-2-lean-nots, card-2x10g-nots",
+        "    fits app10g-2-nots, app10g-2-wire-nots, app10g-2-lean-nots, card-2x10g-nots, card-2x10g-aqm-nots",
         "two/fpga_3",
         "    3 ports of 64 bits with PTP timestamps",
         "    fits none: no preset has this shape",

@@ -28,9 +28,12 @@ PRESETS = {
     "card-1x25g": App(1, 128),
     "card-2x10g": App(2, 64),
     "card-2x25g": App(2, 128),
+    "card-2x10g-aqm": App(2, 64),
+    "card-2x25g-aqm": App(2, 128),
     "card-4x10g": App(4, 64),
     "card-4x25g": App(4, 128, host_lanes=False),
     "card-1x100g": App(1, 512, host_lanes=False),
+    "card-1x100g-aqm": App(1, 512, host_lanes=False),
     "card-2x100g": App(2, 512, host_lanes=False),
     "card-4x100g": App(4, 512, host_lanes=False),
 }

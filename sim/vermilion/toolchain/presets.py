@@ -2,7 +2,7 @@
 Needs Python alone: `packaging.py` reads it, too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 AQMS = ("codel", "pie", "dualpi2", "fq")  # that are built in or left out
 
@@ -35,8 +35,9 @@ class Preset:
         return [f"-DVM_{name.upper()}={int(number)}" for name, number in vars(self).items()]
 
 
+ALL_AQMS = Preset(victims=16, codel=True, pie=True, dualpi2=True, reports=True, fq=True)
 PRESETS = {
-    "lab": Preset(victims=16, codel=True, pie=True, dualpi2=True, reports=True, fq=True),
+    "lab": ALL_AQMS,
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
@@ -50,30 +51,33 @@ FOR_BENCHES = {
     "card-2x25g": Preset(
         data_bits=128, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
     ),
-    "lab-egresses": Preset(
+    "card-2x10g-aqm": replace(
+        ALL_AQMS, inputs=4, stallable=0b1010, queues=64, cells=8192, flows=8192, victims=64, egresses=4
+    ),
+    "card-2x25g-aqm": replace(
+        ALL_AQMS,
+        data_bits=128,
         inputs=4,
         stallable=0b1010,
-        queues=32,
-        cells=1024,
-        victims=32,
+        queues=64,
+        cells=8192,
+        flows=8192,
+        victims=64,
         egresses=4,
-        codel=True,
-        pie=True,
-        dualpi2=True,
-        reports=True,
-        fq=True,
     ),
+    "lab-egresses": replace(ALL_AQMS, inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4),
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
     "nic100g-reports": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True, reports=True),
     "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
     "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True, fq=True),
-    "lab-128-queues": Preset(queues=128, victims=16, codel=True, pie=True, dualpi2=True, reports=True, fq=True),
+    "lab-128-queues": replace(ALL_AQMS, queues=128),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),
     "nic10g-two-ports": Preset(inputs=2),
     "nic10g-all": Preset(inputs=2, stallable=0b10, victims=16),
     "nic100g-all": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, victims=16),
+    "nic100g-aqm": replace(ALL_AQMS, data_bits=512, inputs=2, stallable=0b10, cells=16384),
     "nic100g-all-1024": Preset(data_bits=512, inputs=2, stallable=0b10, queues=1024, cells=16384, victims=16),
 }
 SEVERAL = {name: shape for name, shape in FOR_BENCHES.items() if shape.egresses > 1}  # `vermilion run` takes them, too

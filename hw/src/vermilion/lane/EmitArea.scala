@@ -85,9 +85,8 @@ object EmitArea extends Emitter {
     "card-2x10g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x10g"))),
     "card-2x25g" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g"))),
     "card-2x25g-codel" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g").copy(codel = true))),
-    "card-2x25g-aqm" -> (() =>
-      new LaneWithoutTrace(LaneParams.forBenches("card-2x25g").copy(codel = true, pie = true, dualpi2 = true))
-    ),
+    "card-2x25g-aqm" -> (() => new LaneWithoutTrace(LaneParams.forBenches("card-2x25g-aqm"))),
+    "card-1x100g-aqm" -> (() => new LaneWithoutTrace(LaneParams.forBenches("nic100g-aqm"))),
     "app-card-2x25g" -> (() => new VermilionApp(NicParams.byName("card-2x25g"))),
     "lane-ecp5" -> (() => new LaneOnFewPins(NicParams.byName("app10g-2-lean").wire.copy(cells = 512, ultraRam = false)))
   ) ++ kinds.map { case (name, kind) => s"token-$name" -> (() => new TokenMarker(p.copy(tokenKinds = Set(kind)))) } ++

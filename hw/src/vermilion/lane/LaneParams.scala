@@ -150,6 +150,12 @@ case class LaneParams(
     s"userBits is $userBits with routeInUser; legal are $egressBits and more, the bits of an egress"
   )
 
+  /** The lane with every AQM, groups of flows and reports. */
+  def withAqms: LaneParams = copy(codel = true, pie = true, dualpi2 = true, fq = true, reports = true)
+
+  /** The lane with curves alone. */
+  def withoutAqms: LaneParams = copy(codel = false, pie = false, dualpi2 = false, fq = false, reports = false)
+
   /** The parameters for the scheduler of one egress, with only its own queues. */
   def ofOneEgress: LaneParams = if (egresses == 1) this
   else copy(queues = queues / egresses, egresses = 1, victims = victims.min(queues / egresses))
@@ -171,7 +177,7 @@ case class LaneParams(
 
 /** Presets that are tested and supported. In the `nic` presets, input 0 is the port's receive side and input 1 the host. */
 object LaneParams {
-  val lab: LaneParams = LaneParams(victims = 16, codel = true, pie = true, dualpi2 = true, reports = true, fq = true)
+  val lab: LaneParams = LaneParams(victims = 16).withAqms
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
@@ -194,7 +200,7 @@ object LaneParams {
     val egressesFew = card.copy(queues = 16, cells = 256, flows = 4096, victims = 0)
     val (labFew, nicFew) =
       (
-        lab.copy(cells = 256, victims = 0, codel = false, pie = false, dualpi2 = false, reports = false, fq = false),
+        lab.copy(cells = 256, victims = 0).withoutAqms,
         nic100g.copy(cells = 256)
       )
     byName ++ Map(
@@ -208,10 +214,13 @@ object LaneParams {
       // Runts on both inputs exceed the decision rate of a lane, so some are lost.
       "nic10g-two-ports" -> nic10g.copy(stallable = Seq(false, false)),
       "nic100g-all" -> nic100g.copy(victims = 16),
+      "nic100g-aqm" -> nic100g.copy(victims = 16).withAqms,
       "nic100g-all-1024" -> nic100g.copy(queues = 1024, victims = 16),
       // The only lane of a card, for both directions: cards with two ports, one port and four ports (nic/NicParams.scala).
       "card-2x10g" -> card,
       "card-2x25g" -> card.copy(dataBits = 128),
+      "card-2x10g-aqm" -> card.withAqms,
+      "card-2x25g-aqm" -> card.copy(dataBits = 128).withAqms,
       "card-1x25g" -> card.copy(
         dataBits = 128,
         inputs = 2,
@@ -228,40 +237,15 @@ object LaneParams {
         stallable = Seq.fill(4)(Seq(false, true)).flatten
       ),
       // Several egresses; each input can be routed to any of them.
-      "lab-egresses" -> egressesFew
-        .copy(
-          cells = 1024,
-          queues = 32,
-          victims = 32,
-          codel = true,
-          pie = true,
-          dualpi2 = true,
-          reports = true,
-          fq = true
-        ),
+      "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32).withAqms,
       "egresses-few-cells" -> egressesFew,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
-      "lab-without-victims" -> lab.copy(
-        victims = 0,
-        codel = false,
-        pie = false,
-        dualpi2 = false,
-        reports = false,
-        fq = false
-      ),
+      "lab-without-victims" -> lab.copy(victims = 0).withoutAqms,
       // A cell in a beat: with CoDel, with PIE; and the lane of the experiments with both.
       "nic100g-codel" -> nic100g.copy(codel = true),
       "nic100g-pie" -> nic100g.copy(pie = true),
       "nic100g-reports" -> nic100g.copy(codel = true, reports = true),
-      "network-aqm" -> LaneParams(
-        dataBits = 512,
-        cells = 16384,
-        heads = Some(4),
-        codel = true,
-        pie = true,
-        dualpi2 = true,
-        fq = true
-      ),
+      "network-aqm" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)).withAqms.copy(reports = false),
       // For the networks of the experiments: one input of 512 bits that cannot be stalled, as in the model's session. Its ports are slow.
       // Short heads leave more victims.
       "network" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)),

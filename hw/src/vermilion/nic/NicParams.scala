@@ -186,7 +186,8 @@ object NicParams {
   /** Presets that are supported, by ports and their rate.
     *
     *   - `card-...`: one lane for all ways. Cards with 100G ports or four 25G ports need more than one decision per cycle. They have one lane for
-    *     each port, on its way to the wire. Both forms have the victim search in all queues
+    *     each port, on its way to the wire. Both forms have the victim search in all queues. Those with `aqm` have CoDel, PIE, DualPI2, FQ-CoDel
+    *     and reports as well
     *   - `app...`: one lane for each way. Names with `wire` or `lean` have no lanes to the host. Lanes of `lean` builds leave room for the rest of the
     *     NIC on a smaller device: no flow markers, half the buffer
     */
@@ -201,9 +202,12 @@ object NicParams {
     "card-1x25g" -> card(1, LaneParams.forBenches("card-1x25g")),
     "card-2x10g" -> card(2, LaneParams.forBenches("card-2x10g")),
     "card-2x25g" -> card(2, LaneParams.forBenches("card-2x25g")),
+    "card-2x10g-aqm" -> card(2, LaneParams.forBenches("card-2x10g-aqm")),
+    "card-2x25g-aqm" -> card(2, LaneParams.forBenches("card-2x25g-aqm")),
     "card-4x10g" -> card(4, LaneParams.forBenches("card-4x10g")),
     "card-4x25g" -> wires(4, LaneParams.nic25g.copy(victims = 16)),
     "card-1x100g" -> wires(1, LaneParams.forBenches("nic100g-all")),
+    "card-1x100g-aqm" -> wires(1, LaneParams.forBenches("nic100g-aqm")),
     "card-2x100g" -> wires(2, LaneParams.forBenches("nic100g-all")),
     "card-4x100g" -> wires(4, LaneParams.forBenches("nic100g-all"))
   )
