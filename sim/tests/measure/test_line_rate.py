@@ -48,6 +48,16 @@ def test_all_inputs_at_line_rate_at_once_lose_no_clock_and_no_frame(frame, monke
     assert row["behind_clocks"] <= most and row["hosts_behind_clocks"] <= most
 
 
+@pytest.mark.parametrize("spread, marked", [("one", 0.4), ("random", 0.05)])
+def test_marks_at_departure_with_every_aqm_cost_no_clock(spread, marked):
+    """The shortest frames at 148.8 Mpps: the victim search, all AQMs, and a report of each drop and mark."""
+    preset = "nic100g-aqm"
+    row = line_rate.row(preset, build.simulator(preset), 60, spread, 1.0, 40000)
+    assert row["offered_clocks"] == pytest.approx(1.68, rel=0.001)
+    assert row["bubbles"] == 0 == row["behind_clocks"] and row["not_ordered"] == 0
+    assert row["departure_marked"] > marked * row["packets"]
+
+
 @pytest.mark.parametrize("preset", [nightly("card-2x25g")])
 def test_where_more_cells_come_than_one_a_clock_ports_lose_nothing_and_hosts_wait(preset):
     row = line_rate.row(preset, build.simulator(preset), 65, "random", 1.0, 20000)

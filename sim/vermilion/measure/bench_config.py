@@ -22,9 +22,10 @@ Nothing else is shaped, but all of a card (`card`).
 """
 
 import dataclasses
+from collections.abc import Iterable
 from fractions import Fraction
 
-from vermilion.configuration import config
+from vermilion.configuration import config, reports
 from vermilion.hardware.formats import probability
 from vermilion.profile import quantise
 from vermilion.profile.image_record import CurveRecord
@@ -34,6 +35,7 @@ from vermilion.values.fields import COLOURS
 
 CLOCK_NS, CELL_BYTES = 4, 64
 QUEUES = 16
+GROUP = 8  # first queue of the group of flows, in builds with all AQMs
 MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
 WINDOW = 16
@@ -114,17 +116,34 @@ def limit_of(shape: build.Preset, frame: int, spread: str) -> int:
     return max(1, shape.cells // 2 // -(-frame // CELL_BYTES) // queues)
 
 
-def with_curves(queues: list[QueueRecord], limit: int) -> None:
+def with_curves(queues: Iterable[QueueRecord], limit: int) -> None:
     for queue in queues:
         queue["colour"] = [{"curve": [curve(limit)] * 2, "ecn_own": 0}] * len(COLOURS)
 
 
 def record(shape: build.Preset, frame: int, spread: str, kind: str) -> LaneRecord:
-    """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed` or `none`."""
-    words = quantise.hardware(parsed(shape, frame, spread, kind))
-    with_curves(words["queues"], limit_of(shape, frame, spread))
+    """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed`, `none` or `aqms`."""
+    asked = parsed(shape, frame, spread, kind)
+    words = quantise.hardware(asked)
+    if kind == "aqms":
+        words["reports"] = reports.record(reports.Reports(), dict.fromkeys(range(QUEUES), ""), QUEUES)
+    curves = {queue.at for queue in asked.queue if queue.aqm == "curve"}
+    with_curves((queue for queue in words["queues"] if queue["index"] in curves), limit_of(shape, frame, spread))
     words["port"] = UNSHAPED
     return words
+
+
+def aqm(queue: int) -> dict:
+    """What a queue has in a lane with all AQMs. With `one` all frames are for the first pair."""
+    if queue < 2:  # ECT(0) goes to L, the rest to C
+        return {"aqm": "dualpi2"} | ({} if queue else {"target": "10us", "step_threshold": "64ns", "l4s_mask": 3})
+    if queue == 2:
+        return {"aqm": "pie", "ecn": True, "target": "2us", "tupdate": "2ms"}
+    if queue == 3:
+        return {"aqm": "codel", "ecn": True, "target": "2us", "interval": "50us", "ce_threshold": "1024ns"}
+    if queue < GROUP:
+        return {"mark_at": "dequeue", "ecn": True, "spacing": "geometric"}
+    return {"fq": QUEUES - GROUP, "aqm": "codel", "ecn": True, "target": "2us", "interval": "50us"}
 
 
 def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict | None = None) -> config.Config:
@@ -135,17 +154,18 @@ def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict |
     rate, share = 8 * 10**9 * frame // ns, queues if spread == "random" else 1
     average = {"weight": 1 / 512, "unit": "packet", "idle_packet": min(max(frame, 64), 9600)}
     each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384} | (more or {})
-    if shape.codel:  # every packet gets a verdict as it leaves
+    if shape.codel and kind != "aqms":  # every packet gets a verdict as it leaves
         each["ce_threshold"] = "1024ns"
-    asked = {
-        "port": {"rate": rate},
-        "queue": [
-            each | {"name": str(i), "index": i * (shape.queues // queues), "dscp": codes(i, queues)}
-            for i in range(queues)
-        ],
-    }
+    table = [
+        each | {"name": str(i), "index": i * (shape.queues // queues), "dscp": codes(i, queues)} for i in range(queues)
+    ]
+    if kind == "aqms":
+        table = [queue | aqm(i) for i, queue in enumerate(table[: GROUP + 1])]
+        table[GROUP]["dscp"] = [d for d in range(64) if d % queues >= GROUP]
+        del table[1]["dscp"]
+    asked = {"port": {"rate": rate}, "queue": table}
     markers: list[dict] = []
-    for i in range(queues if kind != "none" else 0):
+    for i in range(queues if kind not in ("none", "aqms") else 0):
         mixed, again = kind == "mixed", kind == "mixed" and i >= len(MARKERS)
         one = MARKERS[i % len(MARKERS)] if mixed else kind
         markers.append({"queue": str(i)} | marker(one, again, again or not mixed, rate // share, frame, ns * share))

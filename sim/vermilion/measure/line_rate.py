@@ -19,6 +19,7 @@ PORTS = {
     "nic100g": 100_000_000_000,
     "nic100g-all": 100_000_000_000,
     "nic100g-codel": 100_000_000_000,
+    "nic100g-aqm": 100_000_000_000,
     "card-2x10g": 10_000_000_000,
     "card-2x25g": 25_000_000_000,
 }
@@ -34,6 +35,7 @@ Made by `./vermilion bench --line-rate --publish`, the Verilated lane with a clo
 one input (of a `card-...` on all) as a port of the rate brings them, 24 bytes apart (preamble 8, FCS 4, gap 12); sizes are the lane's, without FCS, so 60 is the shortest Ethernet frame. `imix`: 64,
 594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker (those of a `card-...`: below); the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in.
 `nic100g-codel` has CoDel built in, and each packet gets a verdict by `ce_threshold` as it leaves.
+`nic100g-aqm` has everything built in: the victim search, all AQMs and reports of all drops and marks, which nothing limits. Queues 0 and 1 are a pair with DualPI2, 2 has PIE, 3 CoDel, 4 to 7 curves that mark at departure, 8 to 15 are a group with FQ-CoDel. With one flow all frames go to the pair.
 The clock is assumed: no lane was placed in a device, and its longest path is an estimate ([timing](timing.md)).
 
 The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, ECN, push-out in all queues, the pool with reserves and thresholds,
@@ -51,6 +53,7 @@ theirs comes faster than their egresses send it, so their queues grow up to thei
 A stream moves whole beats: 65 bytes take two of 512 bits, 2 clocks, and a port of 100 Gbit/s brings them every 1.78. So 512 bits at 250 MHz cannot carry that size at line rate, whatever stands behind:
 its rows at loads 0.9 and 1 are of a source that waits (`late`), where a port would lose 1 and 11 %.
 """
+AT_DEPARTURE = ("departure_marked", "departure_dropped")
 HEADS = ["flows", "frame", "load", "offered", "decided", "bubbles", "late", "lost", "early"]
 HEADS += ["to the verdict", "to the first beat out"]
 
@@ -66,7 +69,8 @@ def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int
     """One run. `packets`: in place of as many as take about `clocks` clocks."""
     shape, port, mixed = build.shape(preset), PORTS[preset], frame == "imix"
     longest, card = LONGEST_OF_MIX if mixed else frame, shape.egresses > 1
-    words = bench_config.card(shape, longest, spread) if card else bench_config.record(shape, longest, spread, "none")
+    kind = "aqms" if preset.endswith("-aqm") else "none"
+    words = bench_config.card(shape, longest, spread) if card else bench_config.record(shape, longest, spread, kind)
     more = ("--line-rate", port, "--load", load, *["--imix"] * mixed, *["--all-inputs"] * card)
     packets = packets or packets_of(shape, port, frame, clocks)
     found = bench.once(program, words, 64 if mixed else frame, spread, False, packets, more)
@@ -81,6 +85,9 @@ def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int
     evicted = sum(colour["evicted"]["packets"] for queue in found["queues"] for colour in queue["colours"])
     figures |= {"not_ordered": lost + verdicts["nobuf"] + verdicts["tail"], "early": verdicts["early"] + evicted}
     figures |= {name: found[name] for name in ("latency_verdict", "latency_total")}
+    if kind == "aqms" and not card:
+        colours = [colour for queue in found["queues"] for colour in queue["colours"]]
+        figures |= {name: sum(colour[name]["packets"] for colour in colours) for name in AT_DEPARTURE}
     return {"preset": preset, "frame": frame, "spread": spread, "load": load, "packets": packets} | figures
 
 
@@ -107,6 +114,14 @@ def cells(row: dict) -> list[str]:
     return [row["spread"], str(row["frame"]), f"{row['load']:g}", *figures, *spans]
 
 
+def departures(rows: list[dict]) -> str:
+    """A sentence on the marks and drops at departure of lanes that have all AQMs."""
+    if AT_DEPARTURE[0] not in rows[0]:
+        return ""
+    packets, marked, dropped = (sum(row[name] for row in rows) for name in ("packets", *AT_DEPARTURE))
+    return f"\nOf {packets:,} packets {marked:,} left with a mark that they got at departure, and {dropped:,} were dropped there.\n"
+
+
 def publish(rows: list[dict]) -> None:
     """Writes the page and, beside it, the same as JSON; presets that were not measured now stay as they were."""
     kept = PAGE.with_suffix(".json")
@@ -119,6 +134,7 @@ def publish(rows: list[dict]) -> None:
         if mine:
             text += f"\n## {preset}: {PORTS[preset] // 10**9} Gbit/s, {build.shape(preset).data_bits} bits\n"
             text += bench.OUTDATED * any(row.get("old") for row in mine)
+            text += departures(mine)
             text += "\n" + bench.table(HEADS, 1, list(map(cells, mine)))
     PAGE.write_text(text)
     kept.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")

@@ -142,7 +142,7 @@ class ControlPort(p: LaneParams) extends Module {
     io.lane.pool.cap(e) := cells(stored(R.PoolCap, e))
   }
   private val poolTotal = RegInit(0.U((p.cellBits + 1 + p.egressBits).W))
-  poolTotal := io.lane.poolUsed.reduce(_ +& _)
+  poolTotal := io.lane.poolUsed.reduceTree(_ +& _)
   for (
     (used, (shown, most)) <- io.lane.poolUsed.zipWithIndex.map { case (used, e) =>
       used -> (R.PoolUsed(e), R.PoolMost(e))

@@ -25,7 +25,8 @@ class DueUpdate(indexBits: Int) extends Bundle {
   * A controller is due T_update after it was due before. If that time is past, or more than T_update ahead, because the clock was set, it is due now, and then
   * T_update from now.
   *
-  * A controller that is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later.
+  * A controller that is turned on begins with a new state in the pass that follows, and is `active` from then on. Its first update comes T_update later. One
+  * that is turned off and on again before a pass reaches it keeps its state.
   *
   * `index` is the controller whose `settings` are wanted one cycle later. It does not change until its update is asked for. `wake` is when the next
   * pass begins. `busy` is low until then, unless something is configured.
@@ -101,7 +102,7 @@ class UpdateSweep(controllers: Int) extends Module {
       state := State.Idle
       armed := found || finds
       next := Mux(finds && isSooner, laterDue, soonest)
-      horizon := Mux(finds && isSooner, untilLater, untilSoonest)
+      horizon := Arithmetic.wrap(Mux(finds && isSooner, untilLater, untilSoonest), IntervalBits)
       when(isAhead(passTick, MostInterval.U)) { asked := true.B } // the clock was set back in this pass
     }
   }

@@ -122,6 +122,8 @@ class LaneWithoutTrace(p: LaneParams) extends Module {
   lane.io.in <> io.in
   lane.io.paused := io.paused
   io.out <> lane.io.out
+  val reports = lane.reports.map(port => IO(chiselTypeOf(port)))
+  reports.zip(lane.reports).foreach { case (port, out) => port <> out }
   lane.io.control <> io.control
 }
 
