@@ -24,6 +24,7 @@ DEEP = {
     "scheduler": 7,
     "scheduler-flush": 7,
     "scheduler-verdicts": 11,
+    "scheduler-flows": 11,
     "gather-64": 10,
     "ageing": 20,
 }  # to a depth; of the scheduler, too short to see a rest
@@ -58,6 +59,10 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler-verdicts", "kept"): ("the cells of a discarded packet do not come back, or come twice", 10),
     ("scheduler-verdicts", "lost"): ("a DRR turn ends although the queue may send its packet", 10),
     ("scheduler-verdicts", "early"): ("a DRR turn ends before its verdicts are known", 7),
+    ("scheduler-flows", "always-new"): ("a flow is new twice while a queue waits in the DRR list", 8),
+    ("scheduler-flows", "lost"): ("a DRR turn ends although the queue may send its packet", 10),
+    ("scheduler-flows", "early"): ("a DRR turn ends before its verdicts are known", 7),
+    ("scheduler-flows", "shared"): ("a packet of the round is sent beyond what its queue may send", 11),
     ("scheduler-later", "third"): ("another packet is taken as the successor", 8),
     ("ageing", "frozen"): ("a packet's step is lost, or taken twice", 10),
     ("ageing", "pending"): ("a packet's step is lost, or taken twice", 10),
@@ -74,7 +79,7 @@ def test_the_properties_of_a_block_hold_in_every_clock(name):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", [nightly(name) if name == "scheduler-verdicts" else name for name in DEEP])
+@pytest.mark.parametrize("name", [nightly(name) if name in ("scheduler-verdicts", "scheduler-flows") else name for name in DEEP])
 def test_the_properties_of_a_block_hold_to_a_depth(name):
     assert prove.prove_block(name, DEEP[name], closing=False) == prove.Result(None, DEEP[name])
 
@@ -87,6 +92,7 @@ LONGEST = [
     ("scheduler-flush", "sent"),
     ("scheduler-later", "third"),
     *((name, fault) for name, fault in FOUND if name == "scheduler-verdicts"),
+    *(("scheduler-flows", fault) for fault in ("lost", "early", "shared")),
 ]
 
 

@@ -235,6 +235,32 @@ SCHEDULER_VERDICTS = {
     ),
 }
 
+SCHEDULER_FLOWS = {
+    "always-new": Fault(
+        "every flow that becomes backlogged is new",
+        "Scheduler",
+        r"(lists_io_pushNew =[^;]*)& _flows_io_isNew;",
+        r"\1;",
+    ),
+    "lost": Fault(
+        "the bytes of a new flow's dropped packet do not come back",
+        "Scheduler",
+        r"newClaim_turns & io_dropped_valid & io_dropped_bits_queue == newClaim_queue",
+        "1'h0",
+    ),
+    "early": Fault(
+        "a new flow's turn ends before its verdicts are known",
+        "Scheduler",
+        r"isNew \? \(\|newClaim_open\)",
+        "isNew ? 1'h0",
+    ),
+    "shared": Fault(
+        "bytes of a new flow come back to the queue whose turn it interrupts",
+        "Scheduler",
+        r"(\W)claim_turns & io_dropped_valid & io_dropped_bits_queue == claim_queue",
+        r"\1claim_turns & io_dropped_valid",
+    ),
+}
 SCHEDULER_LATER = {
     "third": Fault(
         "of a queue that becomes first with three packets the newest is taken as its successor",
@@ -326,6 +352,13 @@ PROOFS = {
         11,
         False,
         SCHEDULER_VERDICTS,
+    ),
+    "scheduler-flows": Proof(
+        "the same where queues hold flows: no queue that waits is passed twice by a new flow",
+        5,
+        11,
+        False,
+        SCHEDULER_FLOWS,
     ),
     "scheduler-later": Proof("the same for more clocks, with a clock's more patience", 5, 12, False, SCHEDULER_LATER),
     "counters": Proof("record RAMs: each event counts once, a snapshot is of one clock", 5, 16, True, COUNTERS),

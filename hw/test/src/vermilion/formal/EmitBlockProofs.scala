@@ -16,6 +16,7 @@ import vermilion.stream._
 object BlockProofs {
   private def lane = new SmallLane(queues = 2, cells = 4)
   private def judged = new SmallLane(queues = 2, cells = 4, codel = true)
+  private def flows = new SmallLane(queues = 2, cells = 4, codel = true, fq = true)
   val all: Seq[(String, () => RawModule)] = Seq(
     "free-list-2" -> (() => new Proof(new FreeListChecks(new SmallLane(queues = 2, cells = 2)))(_.free)),
     "queues" -> (() => new Proof(new QueueChecks(lane))(_.free)),
@@ -30,6 +31,7 @@ object BlockProofs {
     "scheduler" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First))(_.free)),
     "scheduler-flush" -> (() => new Proof(new EgressChecks(lane, EgressBounds.First, flushes = true))(_.free)),
     "scheduler-verdicts" -> (() => new Proof(new EgressChecks(judged, EgressBounds.Judged))(_.free)),
+    "scheduler-flows" -> (() => new Proof(new EgressChecks(flows, EgressBounds.Judged))(_.free)),
     "scheduler-later" -> (() => new Proof(new EgressChecks(lane, EgressBounds.Later))(_.free)),
     "ageing" -> (() => new Proof(new QueueStateLookupChecks(lane))(_.free)),
     "counters" -> (() => new Proof(new RecordRamChecks(queues = 2, slots = 2, bits = 2))(_.free))

@@ -24,8 +24,8 @@ class Proof[T <: Module](checks: => T, resets: Boolean = false)(free: T => Data)
 }
 
 /** A lane with fewer cells than a legal build has. Only proofs use it, of blocks that stand alone. */
-class SmallLane(override val queues: Int, override val cells: Int, codel: Boolean = false)
-    extends LaneParams(queues = 2, codel = codel) {
+class SmallLane(override val queues: Int, override val cells: Int, codel: Boolean = false, fq: Boolean = false)
+    extends LaneParams(queues = 2, codel = codel, fq = fq) {
   override val queueBits: Int = log2Ceil(queues)
   override val cellBits: Int = log2Ceil(cells)
   override val chainBits: Int = log2Ceil(cells + 1)

@@ -16,6 +16,8 @@ import vermilion.lane.LaneParams
   *
   * In builds with `codel` any packet that has another queued behind it may be dropped or marked by its verdict.
   *
+  * In builds with `fq` any queue may hold flows. While a queue waits in the DRR list, no other is inserted twice into the list of new flows.
+  *
   * @param flushes anything may be flushed, and the egress paused, in any clock; else neither is
   */
 class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false) extends Module {
@@ -25,7 +27,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     val drops, dueAgain, marks = Bool() // by the verdict of the packet that was taken three cycles before
     val queue = UInt(p.queueBits.W)
     val cell = UInt(p.cellBits.W)
-    val strict, longQuantum = Bool()
+    val strict, longQuantum, flows = Bool()
     val priority = UInt(3.W)
   }))
   private class Packet extends Bundle {
@@ -70,6 +72,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   service.priority := free.priority
   service.quantum := Mux(free.longQuantum, 128.U, 64.U)
   service.codel.foreach(_.on := true.B)
+  service.flows.foreach(_ := free.flows)
   when(configures) {
     strict(configured) := free.strict
     priority(configured) := free.priority
@@ -149,7 +152,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
   assert(idle <= bounds.rest.U, "nothing leaves though a packet waits: a queue is lost, or work is not conserved")
 
   // ---- strict priority: who has waited for some clocks goes before every lower level
-  private val levels = VecInit.tabulate(p.queues)(q => Mux(strict(q), 7.U - priority(q), Level.drr(p).U(Level.Bits.W)))
+  private val levels = VecInit.tabulate(p.queues)(q => Mux(strict(q), 7.U - priority(q), Level.New.U(Level.Bits.W)))
   private val since = RegInit(VecInit.fill(p.queues)(0.U(4.W)))
   for (q <- 0 until p.queues) {
     val leavesNow = gone.valid && goneQueue === q.U
@@ -160,7 +163,8 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
 
   // ---- deficit: less than quantum and longest packet together
   private val chosen = BoringUtils.bore(dut.schedulers.head.lists.io.chosen)
-  private val inDrr = BoringUtils.bore(dut.schedulers.head.lists.io.level) === Level.drr(p).U
+  private val level = BoringUtils.bore(dut.schedulers.head.lists.io.level)
+  private val inDrr = level >= Level.New.U // or in the list of new flows, where the deficit is the same
   private val bound = Mux(quantum(chosen.bits.head.queue), 128.U, 64.U) +& 128.U
   assert(
     !(chosen.valid && inDrr) || chosen.bits.deficit < bound,
@@ -206,7 +210,26 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
       assert(!takes || mayStill >= length, "a packet of the round is sent beyond what its queue may send")
       assert(!(ends && isFirst) || mayStill < length, "a DRR turn ends although the queue may send its packet")
       val open = VecInit(Seq.iterate(takes, DepartureVerdicts.Latency + 2)(RegNext(_, false.B)).tail).asUInt.orR
-      assert(!(ends && isFirst && open), "a DRR turn ends before its verdicts are known")
+      assert(!(ends && isFirst && inTurn && open), "a DRR turn ends before its verdicts are known")
+    }
+  }
+
+  // ---- with flows: who waits in the DRR list is passed once by each new flow
+  if (p.fq) {
+    val lists = dut.schedulers.head.lists
+    val pops = BoringUtils.bore(lists.io.pop) && level === Level.drr(p).U
+    val stored = BoringUtils.bore(lists.io.store)
+    val pushes = stored.valid && BoringUtils.bore(lists.io.push)
+    val isNew = BoringUtils.bore(lists.io.pushNew.get)
+    val toDrr = pushes && !isNew && !BoringUtils.bore(lists.io.pushService).strict
+    for (q <- 0 until p.queues; r <- 0 until p.queues if q != r) {
+      val waits, passed = RegInit(false.B)
+      val enters = toDrr && stored.bits.head.queue === q.U
+      val leaves = pops && chosen.bits.head.queue === q.U
+      val passes = pushes && isNew && stored.bits.head.queue === r.U && waits
+      waits := enters || (waits && !leaves)
+      passed := waits && !leaves && (passed || passes)
+      assert(!(passes && passed), "a flow is new twice while a queue waits in the DRR list")
     }
   }
 }
