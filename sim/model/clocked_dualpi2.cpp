@@ -75,7 +75,7 @@ void ClockedDualPi2::clock(u64 clock, u64 now) {
   if (update_ && update_->clock == clock) {
     Pair& pair = pairs_[update_->pair];
     if (update_->begins)
-      pair.state = dualPi2Begin(update_->settings);
+      pair.state = {};
     else
       dualPi2Update(pair.state, update_->settings, update_->delay);
     pair.coupling = update_->settings.coupling;

@@ -24,16 +24,15 @@ auto with(VmPieState* state, Change change) {
 }
 
 DualPi2Settings settingsOf(const VmDualPi2Settings* s) {
-  return {s->target,   s->step, s->alpha,    s->beta,     s->most,
-          s->coupling, s->mtu,  s->weight_l, s->weight_c, s->drop_overload != 0};
+  return {s->target, s->step, s->alpha, s->beta, s->most, s->coupling, s->mtu, s->drop_overload != 0};
 }
 
 DualPi2State stateOf(const VmDualPi2State* s) {
-  return {s->prob, s->delay_before, s->credit};
+  return {s->prob, s->delay_before};
 }
 
 void write(VmDualPi2State* to, const DualPi2State& s) {
-  *to = {s.delayBefore, s.credit, s.prob};
+  *to = {s.delayBefore, s.prob};
 }
 
 }  // namespace
@@ -90,10 +89,6 @@ void vm_pie_update(VmPieState* state, const VmPieSettings* settings, uint64_t de
   with(state, [&](PieState& s) { return pieUpdate(s, settingsOf(settings), delay, isEmpty != 0), 0; });
 }
 
-void vm_dualpi2_begin(VmDualPi2State* state, const VmDualPi2Settings* settings) {
-  write(state, dualPi2Begin(settingsOf(settings)));
-}
-
 void vm_dualpi2_update(VmDualPi2State* state, const VmDualPi2Settings* settings, uint64_t delay) {
   DualPi2State s = stateOf(state);
   dualPi2Update(s, settingsOf(settings), delay);
@@ -104,17 +99,6 @@ uint32_t vm_dualpi2_head(const VmDualPi2State* state, const VmDualPi2Settings* s
                          uint64_t sojourn, uint32_t backlog, uint32_t drawA, uint32_t drawB) {
   const DualPi2Packet packet{isL != 0, static_cast<u8>(ecn), sojourn};
   return static_cast<u32>(dualPi2Head(stateOf(state), settingsOf(settings), packet, backlog, drawA, drawB));
-}
-
-uint32_t vm_dualpi2_takes_l(const VmDualPi2State* state, uint32_t hasL, uint32_t hasC) {
-  return dualPi2TakesL(stateOf(state), hasL != 0, hasC != 0);
-}
-
-void vm_dualpi2_sent(VmDualPi2State* state, const VmDualPi2Settings* settings, uint32_t isL, uint32_t lenBytes,
-                     uint32_t hasOther, uint32_t isEmpty) {
-  DualPi2State s = stateOf(state);
-  dualPi2Sent(s, settingsOf(settings), isL != 0, lenBytes, hasOther != 0, isEmpty != 0);
-  write(state, s);
 }
 
 }  // extern "C"

@@ -4,12 +4,6 @@
 
 namespace vermilion {
 
-DualPi2State dualPi2Begin(const DualPi2Settings& settings) {
-  DualPi2State s;
-  s.credit = i64{settings.mtu} * (i64{settings.weightC} - i64{settings.weightL});
-  return s;
-}
-
 void dualPi2Update(DualPi2State& s, const DualPi2Settings& settings, u64 delay) {
   const i64 now = static_cast<i64>(delay);
   i64 change = (now - static_cast<i64>(settings.target)) * settings.alpha;
@@ -35,16 +29,6 @@ HeadVerdict dualPi2Head(const DualPi2State& s, const DualPi2Settings& settings, 
   const bool stepped = packet.sojourn > settings.step;
   if (ect) return marks || stepped ? HeadVerdict::Mark : HeadVerdict::Pass;
   return stepped || (marks && !overload) ? HeadVerdict::Drop : HeadVerdict::Pass;
-}
-
-bool dualPi2TakesL(const DualPi2State& s, bool hasL, bool hasC) {
-  return hasL && (!hasC || s.credit <= 0);
-}
-
-void dualPi2Sent(DualPi2State& s, const DualPi2Settings& settings, bool isL, u32 lenBytes, bool hasOther,
-                 bool isEmpty) {
-  if (hasOther) s.credit += isL ? i64{settings.weightC} * lenBytes : -i64{settings.weightL} * lenBytes;
-  if (isEmpty) s = {s.prob, s.delayBefore, dualPi2Begin(settings).credit};
 }
 
 }  // namespace vermilion

@@ -1,12 +1,11 @@
 // DualPI2 (RFC 9332, appendix A), with the rules and defaults of Linux 6.17's sch_dualpi2: a pair of queues, L for scalable
-// and C for classic congestion control, with one base probability p' and one scheduler.
+// and C for classic congestion control, with one base probability p'. The scheduler of the lane shares between them (decision 35).
 //
 //   update     every T_update, by the greater of the sojourn times of both heads:
 //              p' += alpha (delay - target) + beta (delay - delay before)
 //   departure  C: with the chance p' p', by two draws, a packet that is ECT is marked and another is dropped.
 //              L: with the chance k p' a packet is marked. It is marked, too, if its sojourn time is above the step. A packet of
 //              L that is not ECT is dropped where another is marked.
-//   credit     L leaves if C is empty, or if L has packets and the credit is 0 or less
 //
 // Overload, k p' > 1: C drops what it would mark. L first drops by the chance p' p', if it may (`dropOverload`), and marks what is
 // ECT of the rest; if it may not drop, p' is at most 1 / k. Nothing is marked or dropped by chance while fewer than 2 mtu are queued in both.
@@ -29,14 +28,12 @@ struct DualPi2Settings {
   u32 most = DualProbMax;    // of p'; 2^32 - 1 by k, rounded down, where L must not be dropped in overload
   u32 coupling = 2;          // k, 1 and more
   u32 mtu = 1;               // bytes
-  u32 weightL = 90, weightC = 10;
   bool dropOverload = true;
 };
 
 struct DualPi2State {
   u32 prob = 0;         // p'
   u64 delayBefore = 0;  // at the last update
-  i64 credit = 0;       // of C, bytes x weight
   bool operator==(const DualPi2State&) const = default;
 };
 
@@ -47,21 +44,11 @@ struct DualPi2Packet {
   u64 sojourn = 0;  // unit: 64 ns
 };
 
-DualPi2State dualPi2Begin(const DualPi2Settings& settings);
-
 // The update of every T_update: `delay` is the greater of both heads' sojourn times, 0 without packets.
 void dualPi2Update(DualPi2State& state, const DualPi2Settings& settings, u64 delay);
 
 // The verdict on a packet that leaves. `backlog`: bytes in both queues, this packet excluded. Two draws of 32 bits.
 HeadVerdict dualPi2Head(const DualPi2State& state, const DualPi2Settings& settings, const DualPi2Packet& packet,
                         u32 backlog, u32 drawA, u32 drawB);
-
-// Which queue is next, if any holds packets: true for L.
-bool dualPi2TakesL(const DualPi2State& state, bool hasL, bool hasC);
-
-// A packet of `lenBytes` has left, of L or C. `hasOther`: the other queue holds packets. `isEmpty`: both are empty now. A packet
-// that is dropped at its departure changes no credit.
-void dualPi2Sent(DualPi2State& state, const DualPi2Settings& settings, bool isL, u32 lenBytes, bool hasOther,
-                 bool isEmpty);
 
 }  // namespace vermilion

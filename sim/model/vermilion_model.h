@@ -123,20 +123,15 @@ void vm_pie_update(VmPieState *state, const VmPieSettings *settings, uint64_t de
 /* DualPI2, dualpi2.h. The verdict: 0 pass, 1 mark, 2 drop. */
 typedef struct {
   uint64_t target, step;
-  uint32_t alpha, beta, most, coupling, mtu, weight_l, weight_c, drop_overload;
+  uint32_t alpha, beta, most, coupling, mtu, drop_overload;
 } VmDualPi2Settings;
 typedef struct {
   uint64_t delay_before;
-  int64_t credit;
   uint32_t prob;
 } VmDualPi2State;
-void vm_dualpi2_begin(VmDualPi2State *state, const VmDualPi2Settings *settings);
 void vm_dualpi2_update(VmDualPi2State *state, const VmDualPi2Settings *settings, uint64_t delay);
 uint32_t vm_dualpi2_head(const VmDualPi2State *state, const VmDualPi2Settings *settings, uint32_t is_l, uint32_t ecn,
                          uint64_t sojourn, uint32_t backlog, uint32_t draw_a, uint32_t draw_b);
-uint32_t vm_dualpi2_takes_l(const VmDualPi2State *state, uint32_t has_l, uint32_t has_c);
-void vm_dualpi2_sent(VmDualPi2State *state, const VmDualPi2Settings *settings, uint32_t is_l, uint32_t len_bytes,
-                     uint32_t has_other, uint32_t is_empty);
 
 /* The flow markers, flow_marker.h, one packet per step. NULL: `flows` is not a power of two from 256 to 65536, or the
  * seed (the state of the random source, not the host's seed) is all 0. -1: the queue is 2^15 or more, or the kind is

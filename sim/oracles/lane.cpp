@@ -2,6 +2,7 @@
 // implementations.
 //
 //   oracle-lane CONFIG.json SEED [KEEP COUNT BYTES]
+//   oracle-lane CONFIG.json SEED flows
 //
 // CONFIG.json is a hardware record (docs/hardware-configuration.md). Each packet is an IPv4 frame with DSCP AF11, AF12
 // or AF13 by its colour: 0 green, 1 yellow, 2 red. Packets come from standard input, one per line, in order of time:
@@ -11,9 +12,14 @@
 // Output: one line per decision, times in ns, averages in 2^-16 byte or packet, probabilities in 2^-32:
 //   time colour bytes verdict average probability, then for each colour: queued bytes, queued packets, last departure;
 //   last, the look-ahead n of the colour's estimator
+//
+// flows: the packets are UDP over IPv4, "NS BYTES FLOW", with the number of the flow as address of the source. Output, in
+// the order in which the model tells: "0 TIME QUEUE BYTES" for each decision that enqueues, "1 TIME ID" for each departure.
+// IDs count the packets from 0.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -43,11 +49,9 @@ class Lane {
 
   void arrive(std::uint64_t time, unsigned bytes, unsigned colour) {
     if (bytes < Ethernet + Ip || bytes >= frame_.size()) throw std::runtime_error("a packet has 34 to 65535 bytes");
-    write(bytes, colour);
+    write(bytes, colour, 0);
     VmArrival seen;
-    VmDecision decision;
-    vm_lane_arrive(lane_, time, frame_.data(), bytes, 0, &seen, &decision);
-    held_ += decision.verdict <= VM_MARK;
+    const VmDecision decision = decided(time, bytes, seen);
     std::printf("%llu %u %u %u %llu %llu", word(seen.time), seen.colour, bytes, decision.verdict, word(decision.avg),
                 word(decision.p));
     for (int c = 0; c < VM_COLOURS; c++)
@@ -55,6 +59,21 @@ class Lane {
     std::printf(" %u\n", seen.n[seen.colour]);
     take();
   }
+
+  void flow(std::uint64_t time, unsigned bytes, std::uint32_t number) {
+    if (bytes < Ethernet + Ip || bytes >= frame_.size()) throw std::runtime_error("a packet has 34 to 65535 bytes");
+    write(bytes, 0, number);
+    VmArrival seen;
+    const VmDecision decision = decided(time, bytes, seen);
+    take();
+    if (decision.verdict > VM_MARK) throw std::runtime_error("a packet is dropped");
+    std::printf("0 %llu %u %u\n", word(seen.time), seen.queue, bytes);
+  }
+  void drain() {
+    vm_lane_drain(lane_);
+    take();
+  }
+  void showSent() { showsSent_ = true; }
 
   // Runs the lane until it holds fewer than `keep` packets. Returns the time of the departure.
   std::uint64_t until(unsigned keep, std::uint64_t now) {
@@ -68,7 +87,14 @@ class Lane {
  private:
   static unsigned long long word(std::uint64_t x) { return x; }
 
-  void write(unsigned bytes, unsigned colour) {
+  VmDecision decided(std::uint64_t time, unsigned bytes, VmArrival& seen) {
+    VmDecision decision;
+    vm_lane_arrive(lane_, time, frame_.data(), bytes, 0, &seen, &decision);
+    held_ += decision.verdict <= VM_MARK;
+    return decision;
+  }
+
+  void write(unsigned bytes, unsigned colour, std::uint32_t flow) {
     frame_.assign(frame_.size(), 0);
     frame_[12] = 0x08;
     std::uint8_t* ip = &frame_[Ethernet];
@@ -78,17 +104,22 @@ class Lane {
     ip[3] = static_cast<std::uint8_t>(bytes - Ethernet);
     ip[8] = 64;
     ip[9] = 17;
+    for (unsigned i = 0; i < 4; i++) ip[12 + i] = static_cast<std::uint8_t>(flow >> (24 - 8 * i));
   }
 
   void take() {
     VmSent sent;
-    while (vm_lane_take(lane_, &sent, out_.data(), static_cast<std::uint32_t>(out_.size())) == 1) held_--;
+    while (vm_lane_take(lane_, &sent, out_.data(), static_cast<std::uint32_t>(out_.size())) == 1) {
+      held_--;
+      if (showsSent_) std::printf("1 %llu %llu\n", word(sent.time), word(sent.id));
+    }
   }
 
   VmConfigFile* file_;
   VmLane* lane_;
   std::vector<std::uint8_t> frame_, out_ = std::vector<std::uint8_t>(1 << 16);
   unsigned held_ = 0;
+  bool showsSent_ = false;
 };
 
 void run(int argc, char** argv) {
@@ -98,6 +129,13 @@ void run(int argc, char** argv) {
   if (argc == 3) {
     unsigned long long ns;
     for (unsigned bytes, colour; std::scanf("%llu %u %u", &ns, &bytes, &colour) == 3;) lane.arrive(ns, bytes, colour);
+    return;
+  }
+  if (argc == 4) {
+    lane.showSent();
+    unsigned long long ns;
+    for (unsigned bytes, flow; std::scanf("%llu %u %u", &ns, &bytes, &flow) == 3;) lane.flow(ns, bytes, flow);
+    lane.drain();
     return;
   }
   const unsigned keep = std::atoi(argv[3]), count = std::atoi(argv[4]), bytes = std::atoi(argv[5]);
@@ -111,8 +149,8 @@ void run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 6) {
-    std::fprintf(stderr, "usage: oracle-lane CONFIG.json SEED [KEEP COUNT BYTES] < PACKETS\n");
+  if (argc != 3 && argc != 6 && !(argc == 4 && std::strcmp(argv[3], "flows") == 0)) {
+    std::fprintf(stderr, "usage: oracle-lane CONFIG.json SEED [KEEP COUNT BYTES | flows] < PACKETS\n");
     return 2;
   }
   try {

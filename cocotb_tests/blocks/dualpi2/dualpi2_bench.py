@@ -31,7 +31,7 @@ def settings(r):
     drops, coupling = r.randrange(2), r.choice([1, 2, 2, 5, 255])
     return mb.DualPi2Settings(
         target=r.choice([1000, 234_375]), step=r.choice([500, 15_625]), alpha=gain(), beta=gain(),
-        coupling=coupling, mtu=r.choice([256, 1514]), weight_l=90, weight_c=10, drop_overload=drops,
+        coupling=coupling, mtu=r.choice([256, 1514]), drop_overload=drops,
         most=MOST if drops else MOST // coupling,
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ class Bench:
             _, at, delay, begins = self.update
             self.update, state = None, self.states[at]
             if begins:
-                mb.library().vm_dualpi2_begin(mb.byref(state), mb.byref(self.configs[at]))
+                self.states[at] = state = mb.DualPi2State()
             else:
                 mb.library().vm_dualpi2_update(mb.byref(state), mb.byref(self.configs[at]), delay)
             self.couplings[at] = self.configs[at].coupling

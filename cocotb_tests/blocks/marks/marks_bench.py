@@ -11,7 +11,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
 from bench.wires import Wires
-from support.xoshiro import Source
+from vermilion.oracle.xoshiro import Source
 
 LATENCY, QUEUES, COLOURS = 3, 16, 3
 AT_RESET = [0xB7E15162, 0xDEADBEEF, 0x9E3779B9, 0x243F6A88]

@@ -79,7 +79,9 @@ def test_the_properties_of_a_block_hold_in_every_clock(name):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", [nightly(name) if name in ("scheduler-verdicts", "scheduler-flows") else name for name in DEEP])
+@pytest.mark.parametrize(
+    "name", [nightly(name) if name in ("scheduler-verdicts", "scheduler-flows") else name for name in DEEP]
+)
 def test_the_properties_of_a_block_hold_to_a_depth(name):
     assert prove.prove_block(name, DEEP[name], closing=False) == prove.Result(None, DEEP[name])
 

@@ -32,7 +32,7 @@ from support.model_bindings import (
     scaled,
     u32,
 )
-from support.xoshiro import Source
+from vermilion.oracle.xoshiro import Source
 
 RATIO_ONE = 4096
 

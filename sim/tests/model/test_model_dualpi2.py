@@ -1,4 +1,4 @@
-"""DualPI2 of the model against RFC 9332 in exact arithmetic: the base probability, the verdicts, and what the credit shares."""
+"""DualPI2 of the model against RFC 9332 in exact arithmetic: the base probability and the verdicts."""
 
 import itertools
 import random
@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from support import model_bindings as mb
-from support.xoshiro import Source, words
+from vermilion.oracle.xoshiro import Source, words
 
 PASS, MARK, DROP = range(3)
 MOST = 2**32 - 1
@@ -25,17 +25,11 @@ def settings(**more):
     """Defaults of Linux 6.17."""
     of = {
         "target": 15 * SECOND // 1000, "step": SECOND // 1000, "alpha": gain(Fraction(16, 100)),
-        "beta": gain(Fraction(32, 10)), "coupling": 2, "mtu": MTU, "weight_l": 90, "weight_c": 10, "drop_overload": 1,
+        "beta": gain(Fraction(32, 10)), "coupling": 2, "mtu": MTU, "drop_overload": 1,
     }  # fmt: skip
     made = mb.DualPi2Settings(**of | more)
     made.most = MOST if made.drop_overload else MOST // made.coupling
     return made
-
-
-def begun(of):
-    state = mb.DualPi2State()
-    mb.library().vm_dualpi2_begin(mb.byref(state), mb.byref(of))
-    return state
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -49,7 +43,7 @@ def test_the_base_probability_is_that_of_rfc_9332(seed):
     alpha, beta = (Fraction(rng.randrange(1, 800), 100) for _ in range(2))
     drops, k = rng.randrange(2), rng.choice((1, 2, 3, 7))
     of = settings(alpha=gain(alpha), beta=gain(beta), coupling=k, drop_overload=drops)
-    state, delay, before, seen = begun(of), 0, 0, set()
+    state, delay, before, seen = mb.DualPi2State(), 0, 0, set()
     for _ in range(3000):
         old = Fraction(state.prob, 2**32)
         if rng.random() < 0.1:
@@ -111,37 +105,6 @@ def test_chances_are_the_square_and_k_times_the_base(prob):
             for _ in range(count)
         )
         assert abs(hits - count * chance) < 5 * (count * chance * (1 - chance)) ** 0.5
-
-
-@pytest.mark.parametrize("weight_l, weight_c", [(90, 10), (50, 50), (99, 1), (10, 90)])
-def test_the_credit_shares_bytes_by_the_weights_and_starves_nobody(weight_l, weight_c):
-    """Both queues always hold packets of random lengths. Over any span, the bytes of L times wc and those of C times wl differ by what two packets weigh."""
-    rng, of = random.Random(f"credit {weight_l}"), settings(weight_l=weight_l, weight_c=weight_c)
-    state, sent, apart = begun(of), [0, 0], []
-    assert mb.library().vm_dualpi2_takes_l(mb.byref(state), 1, 1) == (weight_l >= weight_c)
-    for _ in range(20_000):
-        is_l = mb.library().vm_dualpi2_takes_l(mb.byref(state), 1, 1)
-        length = rng.choice((64, 1514, rng.randrange(64, 1515)))
-        mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), is_l, length, 1, 0)
-        sent[is_l] += length
-        apart.append(sent[1] * weight_c - sent[0] * weight_l)
-    start = MTU * abs(weight_c - weight_l)
-    assert max(apart) - min(apart) <= start + MTU * (weight_l + weight_c)
-    assert min(sent) > 0
-
-
-def test_the_credit_stays_where_it_is_when_the_other_queue_is_empty_and_begins_anew_when_both_are():
-    of = settings()
-    state, first = begun(of), begun(of).credit
-    assert first == MTU * (10 - 90)
-    assert mb.library().vm_dualpi2_takes_l(mb.byref(state), 0, 1) == 0
-    for is_l in (0, 1):
-        mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), is_l, 1000, 0, 0)
-        assert state.credit == first
-    mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), 1, 1000, 1, 0)
-    assert state.credit == first + 10 * 1000
-    mb.library().vm_dualpi2_sent(mb.byref(state), mb.byref(of), 0, 1000, 0, 1)
-    assert state.credit == first
 
 
 def test_the_two_draws_of_a_packet_are_independent_over_seeds():

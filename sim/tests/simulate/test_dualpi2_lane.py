@@ -16,8 +16,8 @@ from support.engine_outputs import write_words
 from support.nightly import NIGHTLY, nightly
 from support.runs import run, total
 from support.tc_traffic import frame
-from support.xoshiro import Source, words
 from vermilion.configuration import config
+from vermilion.oracle.xoshiro import Source, words
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow

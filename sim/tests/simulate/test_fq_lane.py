@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 import pytest
 from scapy.utils import RawPcapNgReader
 
-from support import rfc8290
 from support.captures import pcap
 from support.engine_outputs import run as ran
 from support.engine_outputs import same as equal
@@ -18,6 +17,7 @@ from support.flow_queues import TCP, Flow, apart, key, random_flow
 from support.nightly import NIGHTLY, nightly
 from support.runs import total
 from vermilion.configuration import config
+from vermilion.oracle import rfc8290
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow

@@ -1,20 +1,14 @@
-"""Flows with the queues that their hash selects, from the definition of the hash: Toeplitz (Krawczyk, CRYPTO 1994) under the key of a lane's seed."""
+"""Flows with the queues that their hash selects."""
 
 import random
 import struct
 from dataclasses import dataclass
 
 from support.headers import CTAG, IP4, IP6, MACS
-from support.xoshiro import Source, words
+from vermilion.oracle.flows import key, place
 
 TCP, UDP, GRE = 6, 17, 47
-
-
-def key(seed: int) -> int:
-    """Eleven draws, first draw lowest, of the lane's third source with its words rotated by one."""
-    first, *others = words(seed, 2)
-    source = Source([*others, first])
-    return sum(source.draw() << 32 * i for i in range(11))
+__all__ = ["GRE", "TCP", "UDP", "Flow", "apart", "key", "random_flow"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +28,7 @@ class Flow:
         src_port, dst_port = self.ports if self.protocol != GRE else (0, 0)
         name = self.src | self.dst << 128 | src_port << 256 | dst_port << 272
         name |= self.protocol << 288 | self.six << 303 | self.vlan << 304
-        return sum((name & key >> j).bit_count() % 2 << j for j in range(bits))
+        return place(name, key, bits)
 
     def frame(self, size: int, number: int, ecn: int = 0) -> bytes:
         """A frame of `size` bytes, 90 and more, that ends with its number."""

@@ -125,9 +125,9 @@ DualPi2Settings = record(
     "DualPi2Settings",
     target=u64,
     step=u64,
-    **dict.fromkeys("alpha beta most coupling mtu weight_l weight_c drop_overload".split(), u32),
+    **dict.fromkeys("alpha beta most coupling mtu drop_overload".split(), u32),
 )
-DualPi2State = record("DualPi2State", delay_before=u64, credit=ctypes.c_int64, prob=u32)
+DualPi2State = record("DualPi2State", delay_before=u64, prob=u32)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
 P = c_void_p
@@ -158,14 +158,11 @@ SIGNATURES = {
     "vm_average_age": (u64, [u64, u64, POINTER(Queue), u32, POINTER(u64)]),
     "vm_average_aged": (c_int, [P, u32, u32, u32, u64, POINTER(u64)]),
     "vm_age_rom": (u32, [u32]),
-    "vm_dualpi2_begin": (None, [POINTER(DualPi2State), POINTER(DualPi2Settings)]),
     "vm_dualpi2_update": (None, [POINTER(DualPi2State), POINTER(DualPi2Settings), u64]),
     "vm_dualpi2_head": (
         u32,
         [POINTER(DualPi2State), POINTER(DualPi2Settings), u32, u32, u64, u32, u32, u32],
     ),
-    "vm_dualpi2_takes_l": (u32, [POINTER(DualPi2State), u32, u32]),
-    "vm_dualpi2_sent": (None, [POINTER(DualPi2State), POINTER(DualPi2Settings), u32, u32, u32, u32]),
     "vm_pie_begin": (None, [POINTER(PieState)]),
     "vm_pie_arrives": (u32, [POINTER(PieState), POINTER(PieSettings), u32, u32, u32, u64]),
     "vm_pie_lost": (None, [POINTER(PieState)]),

@@ -29,6 +29,7 @@ NO_DS = 256
 STARTS = (10**6, 2**41 - 10**9, 2**42 - 10**9)  # ns; CoDel's clock has half of its range, or all of it, a second later
 PIE_MAX, PIE_SECOND = 2**56 - 1, 15_625_000
 MS = PIE_SECOND // 1000
+MODEL = ("codel.cpp", "pie.cpp", "dualpi2.cpp", "curve_marks.cpp", "random.cpp")
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def pie_case(number: int) -> Case:
 
 def ours(say=build.quiet) -> Path:
     """The program of sim/oracles/departure.cpp."""
-    sources = [HERE / "departure.cpp", *(build.ROOT / "sim/model" / name for name in ("codel.cpp", "pie.cpp"))]
+    sources = [HERE / "departure.cpp", *(build.ROOT / "sim/model" / name for name in MODEL)]
     made = build.BUILD / "oracle-departure"
     command = ["g++", *build.CXX_FLAGS, *build.MODEL_FLAGS, *sources, "-o", made]
     key = build.digest([*sources, HERE / "port.h", *build.model_headers()], *command)
