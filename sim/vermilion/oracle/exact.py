@@ -252,19 +252,6 @@ def packets(text: str) -> Iterator[Packet]:
         yield int(ns), int(size), int(ds)
 
 
-def differing(model: Path, stated: list[str]) -> int:
-    """Lines that differ, and those that only one side has."""
-    with model.open() as lines:
-        differ = sum(line != own for line, own in zip(lines, stated, strict=False))
-        rest = sum(1 for _ in lines)
-    return differ + rest + max(0, len(stated) - _count(model))
-
-
-def _count(file: Path) -> int:
-    with file.open("rb") as lines:
-        return sum(1 for _ in lines)
-
-
 def compared(
     name: str, kind: str, make: Callable, of: type, loads: tuple[float, ...], faulty: int | None, quick: bool, note
 ) -> tuple[int, int, int, list]:
@@ -283,7 +270,8 @@ def compared(
             lines: list[str] = []
             side = of(case.settings, lines.append)
             behind_port(side, packets(text), case, case.settings[0] if kind == "dualpi2" else 0)
-            differ += differing(model, lines)
+            (place / "stated").write_text("".join(lines))
+            differ += departure.differing(model, place / "stated")
             asked += len(lines)
             side.queue = None
             sides.append(side)

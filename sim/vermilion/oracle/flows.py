@@ -49,7 +49,7 @@ def traffic(number: int, count: int, rate: int) -> Iterator[tuple[int, int, int]
     rng = random.Random(f"{SEED} flows packets {number}")
     flows = [rng.getrandbits(32) for _ in range(rng.choice((3, 12, 100, 2000)))]
     heavy = flows[: rng.choice((1, 2, 8))]
-    at, load = 10**6, 1.0
+    at, load = 1e6, 1.0
     for _ in range(count):
         if rng.random() < 1e-3:
             load = rng.choice((0.3, 0.9, 1.0, 1.1))
@@ -75,7 +75,8 @@ def run(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
             file.flush()
             text = "".join(f"{at} {bytes_} {flow}\n" for at, bytes_, flow in sent)
             out = lanes.feed([lanes.program(), file.name, str(asked["seed"]), "flows"], text)
-        events, number_of = [], 0
+        events: list[tuple[int, ...]] = []
+        number_of = 0
         for line in out.splitlines():
             kind, at, *rest = map(int, line.split())
             if kind:
