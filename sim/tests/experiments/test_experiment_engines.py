@@ -8,7 +8,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_size
 
 import pytest
 
-from vermilion.experiments import network, poisson, runs, settings
+from vermilion.experiments import network, poisson, rtl, runs, settings
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,8 @@ class Engine:
 
     def __init__(self, name, record):
         aqm = any(queue[name]["on"] for queue in record["queues"] for name in ("codel", "pie", "dualpi2"))
-        library = ctypes.CDLL(str(network.engine(name, build.quiet, aqm=aqm)[0]))
+        preset = rtl.FLOWS if len(record["queues"]) > 16 else rtl.AQM if aqm else rtl.PRESET
+        library = ctypes.CDLL(str(network.engine(name, build.quiet, preset=preset)[0]))
         library.vm_engine.restype = POINTER(Calls)
         self.calls = library.vm_engine().contents
         assert self.calls.name == name.encode()

@@ -25,7 +25,7 @@ from vermilion.console.screen import Note
 from vermilion.toolchain import build
 from vermilion.values.fields import Rate, Strict, UserError, read_toml
 
-from . import discs, network, rows, runs, settings
+from . import discs, network, rows, rtl, runs, settings
 from .discs import ETHERNET, MTU, counts, sojourn
 from .rows import Above0, Count
 from .settings import Tcp
@@ -33,8 +33,8 @@ from .settings import Tcp
 FILE = build.ROOT / "sim" / "experiments" / "compare" / "bufferbloat.toml"
 ENGINES = ("model", "rtl")
 WHOSE = ("ours", "ns3")
-QUEUES = {"ours": ("tail", "red", "pie", "codel"), "ns3": ("tail", "red", "pie", "codel", "fq-codel")}
-BOTH = QUEUES["ours"]  # queues that both have
+QUEUES = ("tail", "red", "pie", "codel", "fq-codel")
+FLOWS = 1024  # queues of FQ-CoDel, ns-3's default
 FIGURES = (
     "goodput",
     "utilisation",
@@ -127,13 +127,14 @@ class Bufferbloat(Strict):
         return self
 
 
-def program(engine: str, note: Note, aqm: bool) -> runs.Program:
-    """`aqm`: for PIE and CoDel. The RTL has a build for those queues and one for the others; the model takes all."""
-    return network.program(engine, note, aqm=aqm)
+def program(engine: str, note: Note, preset: str) -> runs.Program:
+    """`preset`: as of `preset_of`. The model takes all."""
+    return network.program(engine, note, preset=preset)
 
 
-def has_aqm(run: runs.Run) -> bool:
-    return run.name.rsplit(".", 1)[1] in ("pie", "codel")
+def preset_of(run: runs.Run) -> str:
+    """The RTL's build for the run's queue."""
+    return {"pie": rtl.AQM, "codel": rtl.AQM, "fq-codel": rtl.FLOWS}.get(run.name.rsplit(".", 1)[1], rtl.PRESET)
 
 
 def load(path: Path = FILE) -> Bufferbloat:
@@ -153,7 +154,7 @@ def cases(of: Bufferbloat) -> list[tuple[str, float, int, str]]:
 
 def queues(engine: str) -> list[tuple[str, str]]:
     """Whose and which. With the RTL only ours."""
-    return [(whose, queue) for whose in (WHOSE if engine == "model" else WHOSE[:1]) for queue in QUEUES[whose]]
+    return [(whose, queue) for whose in (WHOSE if engine == "model" else WHOSE[:1]) for queue in QUEUES]
 
 
 def name(each: Name) -> str:
@@ -180,8 +181,10 @@ def ours(of: Bufferbloat, rate: int, queue: str, ecn: str) -> dict[str, Any]:
             "spacing": "wait",
         }
         made["green"] = {"curve": "gentle", "min": f"{least}p", "max": f"{most}p", "p": of.red.p}
-    elif queue in ("pie", "codel"):
+    elif queue != "tail":
         made |= discs.fields(of.pie if queue == "pie" else of.codel)
+        if queue == "fq-codel":
+            made |= {"fq": FLOWS, "quantum": f"{MTU + ETHERNET}B"}
     if queue != "tail":
         made["ecn"] = ecn == "mark"
     return {"port": {"rate": rate}, "queue": [made]}

@@ -11,7 +11,7 @@ from vermilion.toolchain import build
 from vermilion.values.fields import UserError
 
 from . import bufferbloat, drawing, intervals, pages, progress, rtl, runs
-from .bufferbloat import BOTH, QUEUES, WHOSE, Bufferbloat
+from .bufferbloat import QUEUES, WHOSE, Bufferbloat
 from .pages import PUBLISHED
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ HEADS = {  # on the screen, 79 columns
     "marks": "CE %",
     "sparse_p99": "sparse",
 }
+PRESETS = (rtl.PRESET, rtl.AQM, rtl.FLOWS)
 TARGETS = {"pie": "pie", "codel": "codel"}
 SHAPES = {"ours": "o", "ns3": "x"}
 WORDS = {"ours": "ours", "ns3": "ns-3"}
@@ -65,14 +66,14 @@ def figure(measured: runs.Figures, case: Case, whose: str, queue: str, what: str
 
 def across(engine: str) -> list[tuple[str, str]]:
     """Queues, ours and ns-3's side by side."""
-    return sorted(bufferbloat.queues(engine), key=lambda each: (QUEUES["ns3"].index(each[1]), WHOSE.index(each[0])))
+    return sorted(bufferbloat.queues(engine), key=lambda each: (QUEUES.index(each[1]), WHOSE.index(each[0])))
 
 
 def compared(of: Bufferbloat, measured: runs.Figures) -> list[dict[str, Any]]:
     """Ours less ns-3's, seed by seed, with the 95 % interval of the mean difference."""
     out = []
     for case in bufferbloat.cases(of):
-        for queue in BOTH:
+        for queue in QUEUES:
             for what in COMPARED:
                 pair = (figure(measured, case, whose, queue, what) for whose in WHOSE)
                 out.append({"case": brief(case), "queue": queue, "figure": what, **vars(intervals.difference(*pair))})
@@ -100,7 +101,7 @@ def counted(of: Bufferbloat, made: list[dict[str, Any]]) -> list[list[str]]:
     for row in made:
         key = row["queue"], row["figure"]
         kept[key] = kept.get(key, 0) + (not apart(row))
-    return [[queue, *(f"{kept[queue, what]} of {cases}" for what in COMPARED)] for queue in BOTH]
+    return [[queue, *(f"{kept[queue, what]} of {cases}" for what in COMPARED)] for queue in QUEUES]
 
 
 def standing(of: Bufferbloat, measured: runs.Figures) -> list[list[str]]:
@@ -122,7 +123,7 @@ def panels(of: Bufferbloat, measured: runs.Figures, what: str, logarithmic: bool
     def draw(figure_: "Figure") -> None:
         nets = [(rate, rtt) for rate in of.rate for rtt in of.network.rtt_ms]
         axes = figure_.subplots(1, len(nets), sharey=True, squeeze=False)[0]
-        inks = drawing.inks(QUEUES["ns3"], {})
+        inks = drawing.inks(QUEUES, {})
         lanes = across("model")
         for axis, net in zip(axes, nets, strict=True):
             for number, (whose, queue) in enumerate(lanes):
@@ -149,7 +150,7 @@ def panels(of: Bufferbloat, measured: runs.Figures, what: str, logarithmic: bool
 def frontier(of: Bufferbloat, measured: runs.Figures) -> drawing.Draw:
     def draw(figure_: "Figure") -> None:
         axis = figure_.subplots()
-        inks = drawing.inks(QUEUES["ns3"], {})
+        inks = drawing.inks(QUEUES, {})
         for whose, queue in across("model"):
             every = [case for case in bufferbloat.cases(of) if case[3] == "drop"]
             at = [
@@ -176,7 +177,7 @@ def notes(of: Bufferbloat) -> list[str]:
         f"TCP is ns-3's {tcp.congestion.removeprefix('ns3::')} with SACK, time stamps, window scaling and proportional rate reduction; {tcp.segment_bytes} B segments, initial window {tcp.initial_window}, an ACK for {tcp.delayed_ack} segments or after {tcp.delayed_ack_ms:g} ms, least RTO {tcp.min_rto_ms:g} ms.",
         f"Every queue has a limit of {net.limit_packets} packets and sends at the same pace: a packet occupies the bottleneck for its bytes with their Ethernet header. Links below it have {net.link / 1e9:g} Gbit/s, so nothing waits in a device.",
         f"RED has thresholds of {of.red.min_ms:g} and {of.red.max_ms:g} ms at the bottleneck's rate, in packets, p {of.red.p:g}, gentle, weight {of.red.weight:g}, and waits between drops. PIE has a target of {of.pie.target_ms:g} ms, CoDel {of.codel.target_ms:g} ms and an interval of {of.codel.interval_ms:g} ms.",
-        "ns-3's discs have the same settings. Two of their defaults are changed for that: without ECN PIE spreads its drops (UseDerandomization), and CoDel's MinBytes is 1501. Our FQ-CoDel is not in these runs; ns-3's shows what it gives.",
+        f"ns-3's discs have the same settings. Two of their defaults are changed for that: without ECN PIE spreads its drops (UseDerandomization), and CoDel's MinBytes is 1501. FQ-CoDel has {bufferbloat.FLOWS:,} queues and a quantum of a full packet. In ours the limit is that of each queue, in ns-3's that of all. The hashes differ.",
         "The sojourn time is from a packet's arrival to the time at which the queue's scheduler chooses it. It holds for packets that are sent. A lane's time is less than 1 us later, when the packet's last beat has left.",
         "The delay of the sparse flow is from sender to receiver, less that of a packet that waits nowhere. Drops are those on arrival and at departure, of the packets that arrived.",
         "Goodput counts payload that reached the application. A segment that fills a gap delivers what came before it, so a short run may show a little more than the rate.",
@@ -199,13 +200,14 @@ def screen_tables(of: Bufferbloat, engine: str, measured: runs.Figures) -> None:
 
 
 def matrix(of: Bufferbloat, measured: runs.Figures, what: str) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: cases down, queues across."""
+    """Heads and rows: cases down, queues across, ours / ns-3's."""
     digits = SHOWN[what][1]
-    rows = [
-        [brief(case), *(f"{fmean(figure(measured, case, *each, what)):.{digits}f}" for each in across("model"))]
-        for case in bufferbloat.cases(of)
-    ]
-    return [f"{queue}, {WORDS[whose]}" for whose, queue in across("model")], rows
+
+    def cell(case: Case, queue: str) -> str:
+        each = (fmean(figure(measured, case, whose, queue, what)) for whose in WHOSE)
+        return " / ".join(f"{number:.{digits}f}" for number in each)
+
+    return list(QUEUES), [[brief(case), *(cell(case, queue) for queue in QUEUES)] for case in bufferbloat.cases(of)]
 
 
 CASES = "A case is the rate in Mbit/s, the base round trip in ms, and the number of long flows."
@@ -235,7 +237,7 @@ def write(page: Path, of: Bufferbloat, made: dict[str, Any], measured: runs.Figu
     out.section("tables", "All cases")
     for what, (title, _) in SHOWN.items():
         heads, lines = matrix(of, measured, what)
-        out.text(title)
+        out.text(f"{title}: ours / ns-3's")
         out.body.append(tables.table(["case"], heads, lines))
     pages.closing(out, made, of, notes(of))
     page.write_text(out.html(of.title), encoding="utf-8")
@@ -287,7 +289,7 @@ def page(of: Bufferbloat, made: dict[str, Any], measured: runs.Figures) -> str:
         if what == "fairness":
             continue  # in the report and in the JSON
         heads, rows = matrix(of, measured, what)
-        lines += ["", f"{title}:", "", *pages.markdown(["case"], heads, rows)]
+        lines += ["", f"{title}, ours / ns-3's:", "", *pages.markdown(["case"], heads, rows)]
     lines += ["", "## How it was run", "", *(f"* {note}" for note in notes(of))]
     return "\n".join(lines) + "\n"
 
@@ -311,15 +313,15 @@ def conduct(engine: str, seeds: int | None, quick: bool, jobs: int, to_publish: 
     parts = []
     with screen.working() as note:
         for name in dict.fromkeys((engine, "model")):
-            for aqm in (False, True):
-                program = bufferbloat.program(name, note, aqm)
-                own = [run for run in plan if bufferbloat.has_aqm(run) == aqm]
+            for preset in PRESETS:
+                program = bufferbloat.program(name, note, preset)
+                own = [run for run in plan if bufferbloat.preset_of(run) == preset]
                 parts.append(runs.Part(runs.Runner(program, home / "bufferbloat" / name, jobs), own))
-    halves = list(runs.pooled(parts, jobs, progress.Bar("bufferbloat")))
+    pieces = list(runs.pooled(parts, jobs, progress.Bar("bufferbloat")))
     results = []  # of each engine, in the order of the plan
-    for one, other in zip(halves[::2], halves[1::2], strict=True):
-        both = one | other
-        results.append({run.name: both[run.name] for run in plan})
+    for first in range(0, len(pieces), len(PRESETS)):
+        whole = {name: found for piece in pieces[first : first + len(PRESETS)] for name, found in piece.items()}
+        results.append({run.name: whole[run.name] for run in plan})
     measured = bufferbloat.figures(of, results[0], shorter)
     short = of.quick.about(chosen) if quick else ""
     made = {

@@ -12,7 +12,7 @@ from . import network, runs
 
 MTU, ETHERNET = 1500, 14  # bytes of IPv4 in a full packet; addresses and type
 KINDS = {"tail": "Fifo", "red": "Red", "gentle": "Red", "pie": "Pie", "codel": "CoDel", "fq-codel": "FqCoDel"}
-BOTH = ("tail", "red", "gentle", "pie", "codel")  # of which a lane of the experiments has the same
+BOTH = ("tail", "red", "gentle", "pie", "codel")  # of which a queue of a lane has the same
 
 
 class Pie(Strict):

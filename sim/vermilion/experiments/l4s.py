@@ -166,7 +166,7 @@ class L4s(Strict):
 
 
 def program(note: Note) -> runs.Program:
-    return network.program("model", note, aqm=True)
+    return network.program("model", note)
 
 
 def load(path: Path = FILE) -> L4s:

@@ -47,11 +47,11 @@ def linked(folder: Path, version: str) -> list[str]:
     return [f"-L{lib}", rpath, *(f"-lns{short}-{each}" for each in LIBRARIES)]
 
 
-def engine(name: str, note: Note, ageing: int | None = None, aqm: bool = False) -> tuple[Path, str]:
+def engine(name: str, note: Note, ageing: int | None = None, preset: str = rtl.PRESET) -> tuple[Path, str]:
     """The library that serves the C interface of sim/experiments/engine, and the digest of its sources. `ageing`: build.model_library, of the model only.
-    `aqm`: for lanes with CoDel, PIE, DualPI2 or `ce_threshold`; the model takes all."""
+    `preset`: of the RTL (rtl.py); the model takes all lanes."""
     if name == "rtl":
-        return rtl.library(note, rtl.AQM if aqm else rtl.PRESET)
+        return rtl.library(note, preset)
     library, source = build.model_library(note, ageing), HERE / "engine" / f"{name}_engine.cpp"
     variant = "" if ageing is None else f"-ageing{ageing}"
     made = build.BUILD / f"libvermilion_{name}_engine{variant}.so"
@@ -73,10 +73,10 @@ def engine(name: str, note: Note, ageing: int | None = None, aqm: bool = False) 
     return made, build.digest(inputs, variant)
 
 
-def program(name: str, note: Note, ageing: int | None = None, aqm: bool = False) -> runs.Program:
-    """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h). `ageing`, `aqm`: as for `engine`."""
+def program(name: str, note: Note, ageing: int | None = None, preset: str = rtl.PRESET) -> runs.Program:
+    """The program with an engine: scenarios in, results out (sim/experiments/ns3/scenario.h). `ageing`, `preset`: as for `engine`."""
     folder, version = ns3(note)
-    library, served = engine(name, note, ageing, aqm)
+    library, served = engine(name, note, ageing, preset)
     made = build.BUILD / "vermilion-network"
     sources = [path for path in build.files("sim/experiments/ns3", "*.cpp") if path.parent.name == "ns3"]
     command = [

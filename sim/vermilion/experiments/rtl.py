@@ -1,8 +1,8 @@
 """The engine `rtl`: the Verilated lane as a library that serves sim/experiments/engine/engine.h, the policy pipeline by itself for the Poisson queue,
 and runs of both beside the model's.
 
-Built once, as position-independent code, from the preset `network`, or `network-aqm` for lanes with CoDel, PIE or DualPI2: the lane that the model's session has. The run's own verdicts, averages
-and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
+Built once, as position-independent code, from the preset `network`, or `network-aqm` for lanes with CoDel, PIE or DualPI2: the lane that the model's session has. `network-flows` has 1,024
+queues for groups of flows. The run's own verdicts, averages and departures are hashed by the queue disc, so two engines whose results are equal have decided every packet alike.
 """
 
 import os
@@ -16,7 +16,7 @@ from vermilion.toolchain import verilated as compiled
 
 from . import runs
 
-PRESET, AQM = "network", "network-aqm"
+PRESET, AQM, FLOWS = "network", "network-aqm", "network-flows"
 POLICY, POLICY_PRESET = "PolicyPipeline", "lab-protected-few-cells"  # a build without markers; of cells it has none
 SOURCES = ("verilated_lane.cpp", "build_shape.cpp", "control_access.cpp")  # of the harness
 

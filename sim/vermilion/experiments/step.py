@@ -28,7 +28,7 @@ from vermilion.console.screen import Note
 from vermilion.toolchain import build
 from vermilion.values.fields import Rate, Strict, UserError, read_toml
 
-from . import network, rows, runs, settings
+from . import network, rows, rtl, runs, settings
 from .rows import Above0, Count
 from .settings import Tcp
 
@@ -112,7 +112,7 @@ class Step(Strict):
 
 def program(engine: str, note: Note, late: bool) -> runs.Program:
     """`late`: for marks at dequeue. The RTL has a build for those queues and one for the others; the model takes all."""
-    return network.program(engine, note, aqm=late)
+    return network.program(engine, note, preset=rtl.AQM if late else rtl.PRESET)
 
 
 def is_late(run: runs.Run) -> bool:

@@ -69,6 +69,7 @@ FOR_BENCHES = {
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
     "nic100g-reports": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True, reports=True),
     "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
+    "network-flows": Preset(data_bits=512, queues=1024, cells=16384, codel=True, pie=True, dualpi2=True, fq=True),
     "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True, fq=True),
     "lab-128-queues": replace(ALL_AQMS, queues=128),
     "lab-victims-few-cells": Preset(cells=256, victims=8),

@@ -246,6 +246,8 @@ object LaneParams {
       "nic100g-pie" -> nic100g.copy(pie = true),
       "nic100g-reports" -> nic100g.copy(codel = true, reports = true),
       "network-aqm" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)).withAqms.copy(reports = false),
+      "network-flows" -> LaneParams(dataBits = 512, cells = 16384, queues = 1024, heads = Some(4)).withAqms
+        .copy(reports = false),
       // For the networks of the experiments: one input of 512 bits that cannot be stalled, as in the model's session. Its ports are slow.
       // Short heads leave more victims.
       "network" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)),
