@@ -5,7 +5,8 @@ input; and if that was `enqueue`, it is the next frame to come out of its queue,
 every cell is free but the four that each input holds ready. Input 0 cannot be stalled, with several egresses every even one: its `ready` is 1 in every clock.
 Builds with the victim search: push_outs.py, which takes a frame that was evicted out of its queue.
 
-A flush discards packets where they would be sent: whether a departure is flushed is known from the settings of the clock before it.
+A flush discards packets where they would be sent: whether a departure is flushed is known from the settings of the clock before it, or 3 clocks before
+that where packets get a verdict as they leave. Such a verdict may drop a packet that is not flushed.
 
 Now and then `skip` is high for a clock: so many clocks later, always the same number, no packet is decided, and none is taken out of a queue.
 Builds with several egresses: the routes of the inputs change under traffic; a frame leaves through the egress that its input had shortly before its decision.
@@ -34,6 +35,7 @@ SKIP_CLOCKS = 80  # its effect comes sooner
 PUSH_OUT_CLOCKS = 8  # so long after a packet has departed a push-out may still tell of one behind it
 ROUTE_CLOCKS = 80  # a decision is made within so many clocks of the packet's classification
 CONFIGURATION = "io_configuration"
+JUDGED_CLOCKS = 3  # of a verdict at departure
 
 
 def frame(number: int, dscp: int, length: int, random, ecn: int = 0, ttl: int = 64) -> bytes:
@@ -92,7 +94,9 @@ class Bench:
         ]  # by input: egresses, with the last clock in which they were its route
         self.paused = [False] * self.egresses
         self.flushed, self.flushed_queue = [False] * self.egresses, None  # which egresses, and which queue
-        self.flushed_before = (self.flushed[:], None)  # a clock ago
+        self.judges = hasattr(self.dut, "io_departed_bits_dropped")
+        # From the clock in which what departs now was chosen.
+        self.flushes = deque([(self.flushed[:], None)], maxlen=1 + self.judges * JUDGED_CLOCKS)
         self.discarded: deque = deque()  # lines of frames with their newest that was discarded, for a few clocks
         self.skip_random, self.skips = randomness.Random(seed + 1), deque()
         # Clocks behind a skip in which none was seen; where it skips nothing, soon none of them is left.
@@ -111,12 +115,17 @@ class Bench:
         """Sets the configuration ports to what changes nothing."""
         dut = self.dut
         shapers = [f"portShaper_{egress}" for egress in range(self.egresses)]
-        for name in "service classWrite seed commit hostRead".split() + shapers:
-            getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
+        for name in "service classWrite seed commit hostRead reports_select".split() + shapers:
+            if hasattr(dut, f"{CONFIGURATION}_{name}_valid"):
+                getattr(dut, f"{CONFIGURATION}_{name}_valid").value = 0
         dut.io_configuration_departureUpdates.value, dut.io_ready.value = 0, 1
 
     def record(self, limit_packets: int):
         return mb.queue(limit=FREE, limit_packets=limit_packets)
+
+    def committed(self, record) -> dict:
+        """What the port of a commit has beside the queue."""
+        return {"config": queues.bundle(record)}
 
     async def start(self, limit_packets: int, pace: float = 0.0, reset_clocks: int = 4):
         """Reset, classes and queues; with a pace, traffic goes on all the while."""
@@ -190,7 +199,7 @@ class Bench:
         if commit and self.commits[0] is not self.shown:
             self.shown = self.commits[0]
             queue, record = self.shown
-            ports(dut, f"{CONFIGURATION}_commit_bits", {"queue": queue, "config": queues.bundle(record)})
+            ports(dut, f"{CONFIGURATION}_commit_bits", {"queue": queue} | self.committed(record))
         for egress in range(self.egresses):
             getattr(dut, f"io_out_{egress}_ready").value = self.takes(take)
             getattr(dut, f"{CONFIGURATION}_paused_{egress}").value = self.paused[egress]
@@ -217,7 +226,7 @@ class Bench:
             self.accept(i, reset)
         if reset:
             self.forget()
-        self.flushed_before = (self.flushed[:], self.flushed_queue)
+        self.flushes.append((self.flushed[:], self.flushed_queue))
         self.clocks += 1
         await FallingEdge(self.clock_port)
 
@@ -299,25 +308,34 @@ class Bench:
         assert egress in recent, f"clock {self.clocks}: input {source} was not routed to egress {egress}"
         if bits["verdict"] != mb.NOBUF:  # else its head may not have been stored
             of_dscp = self.entry(f.data[15] >> 2, egress)["queue"] + egress * self.share
-            assert bits["queue"] == of_dscp, f"clock {self.clocks}: queue {bits['queue']} in place of {of_dscp}"
+            assert self.may_be(bits["queue"], of_dscp, f), (
+                f"clock {self.clocks}: queue {bits['queue']} in place of {of_dscp}"
+            )
         if bits["verdict"] in (mb.ENQUEUE, mb.MARK):
             self.queued.setdefault(bits["queue"], deque()).append(f)
         return f, bits
+
+    def may_be(self, queue: int, of_class: int, f: Frame) -> bool:
+        """Whether a frame of this class may be in the queue."""
+        return queue == of_class
 
     def departed(self):
         queue, flushed = (int(getattr(self.dut, f"io_departed_bits_{name}").value) for name in ("queue", "flushed"))
         f = next((f for f in self.queued.get(queue, ()) if not f.departed), None)
         assert f, f"clock {self.clocks}: a departure from queue {queue}, which is empty"
         assert int(self.dut.io_departed_bits_lenBytes.value) == len(f.data)
-        egresses, alone = self.flushed_before
+        egresses, alone = self.flushes[0]
         asked = egresses[queue // self.share] or queue == alone
         assert flushed == asked, f"clock {self.clocks}: a packet of queue {queue} is {'' if flushed else 'not '}flushed"
+        dropped = self.judges and int(self.dut.io_departed_bits_dropped.value)
+        assert not (dropped and flushed), f"clock {self.clocks}: a packet is flushed and dropped"
         f.departed = True
-        if flushed:
+        if flushed or dropped:
             f.gone = self.clocks
             self.discarded.append((self.queued[queue], f))
-            self.fates["flushed"] += 1
-            self.fates["flushed in a pause"] += self.paused[queue // self.share]
+            self.fates["flushed" if flushed else "dropped"] += 1
+            self.fates["flushed in a pause"] += flushed and self.paused[queue // self.share]
+        return queue, f
 
     def left(self, data: bytes, egress: int):
         lines = [line for number, line in self.queued.items() if number // self.share == egress]
@@ -354,6 +372,6 @@ class Bench:
         fates = self.fates["lost"] + sum(n for fate, n in self.fates.items() if isinstance(fate, int))
         assert fates + self.gone == self.number, "a frame has no fate, or two"
         came = self.fates[mb.ENQUEUE] + self.fates[mb.MARK]
-        left = self.fates["sent"] + self.fates["evicted"] + self.fates["flushed"]
+        left = self.fates["sent"] + self.fates["evicted"] + self.fates["flushed"] + self.fates["dropped"]
         assert came == left + self.dissolved, "a frame that was queued has no fate, or two"
         self.log.info(f"{self.number} frames, {dict(self.fates)}, {self.gone} gone, {self.stalled} stalls")

@@ -11,6 +11,11 @@ def test_lane_keeps_every_byte_under_stalls_and_backpressure(preset):
     run("LaneCore", "lane.lane_bench", preset)
 
 
+@pytest.mark.parametrize("preset", ["egresses-aqm-few-cells"])
+def test_lane_with_every_aqm_keeps_every_byte_under_changes(preset):
+    run("LaneCore", "lane.aqm_bench", preset)
+
+
 @pytest.mark.parametrize(
     "preset, victims",
     [

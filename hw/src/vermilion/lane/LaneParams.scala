@@ -239,6 +239,7 @@ object LaneParams {
       // Several egresses; each input can be routed to any of them.
       "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32).withAqms,
       "egresses-few-cells" -> egressesFew,
+      "egresses-aqm-few-cells" -> egressesFew.withAqms,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
       "lab-without-victims" -> lab.copy(victims = 0).withoutAqms,
       // A cell in a beat: with CoDel, with PIE; and the lane of the experiments with both.
