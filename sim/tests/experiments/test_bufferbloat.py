@@ -194,9 +194,8 @@ def test_figures_are_those_counted_from_every_packet(got):
 def test_both_kinds_of_queue_keep_the_wire_busy_at_the_same_pace(got):
     """A packet goes when the wire is free, neither sooner nor later; a lane's times are up to 1 us late."""
     for (whose, queue), result in got.items():
-        late = 1000 if whose == "ours" else 0
-        if (whose, queue) == ("ours", "fq-codel"):
-            late += 4 * bufferbloat.FLOWS  # the port's burst is at least a cycle for each queue
+        burst = 4 * bufferbloat.FLOWS if queue == "fq-codel" else 0  # of the port: at least a cycle for each queue
+        late = 1000 + burst if whose == "ours" else 0
         free, waited = 0, 0
         for came, left, length in queue_of(result)["every"]:
             assert left >= max(came, free) - late
