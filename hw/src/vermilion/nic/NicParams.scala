@@ -236,7 +236,7 @@ object NicParams {
     "app10g-2-evict" -> NicParams(2, few(LaneParams.nic10g).copy(victims = 2)),
     "card-2x10g-few" -> card(
       2,
-      few(LaneParams.forBenches("egresses-victims-few-cells")).copy(cells = 1024, codel = true, reports = true)
+      few(LaneParams.forBenches("egresses-victims-few-cells")).withAqms.copy(cells = 1024)
     ),
     "app10g-3-few" -> NicParams(3, few(LaneParams.nic10g)),
     "app25g-2-few" -> app(2, few(LaneParams.nic25g)),
