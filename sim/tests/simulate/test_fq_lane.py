@@ -122,6 +122,22 @@ def test_both_engines_are_one_with_groups(tmp_path, preset):
     assert len(seen) == 4 and min(seen.values()) > 20
 
 
+@pytest.mark.parametrize("preset", [nightly("network-flows")])
+def test_a_group_of_1024_queues(tmp_path, preset):
+    """Both engines are one with 2,000 flows in 1,024 queues, and most of the queues are used."""
+    shape, rng = build.shape(preset), random.Random("1024 queues")
+    frames, _ = burst(rng, [random_flow(rng) for _ in range(2000)], 6000, 500_000)
+    codel = {"aqm": "codel", "target": "1ms", "interval": "5ms", "mtu": 64}
+    asked = config.parse({"seed": SEED, "port": {"rate": 10**7}, "queue": [group(1024, **codel)]}, shape.queues)
+    words, capture = write_words(tmp_path / "words.json", asked), pcap(tmp_path / "in.pcap", frames)
+    rtl = ran(build.simulator(preset), tmp_path, words, capture)
+    rtl.check()
+    equal(rtl, ran(build.simulator(preset), tmp_path, words, capture, "--engine", "model"))
+    used = sum(any(colour["sent"]["packets"] for colour in queue["colours"]) for queue in rtl.stats["queues"])
+    print(used, "queues", total(rtl.stats, "departure_dropped"), "dropped")
+    assert used > 700 and total(rtl.stats, "departure_dropped") > 50
+
+
 @pytest.mark.parametrize("quantum", [1514, 700])
 @pytest.mark.parametrize("preset", ["lab", "network-aqm"])
 def test_the_order_is_that_of_rfc_8290(tmp_path, preset, quantum):
