@@ -3,13 +3,15 @@
 What is checked of every frame: datapath.py. Beside that:
 - A packet is dropped or marked at departure only where its queue has had an AQM that does so.
 - A packet comes out with CE exactly if it was marked, on arrival or at departure, and otherwise as it came.
-- A packet is in the queue of its class, in L of its pair by its ECN field, or in a queue of its group.
+- A packet is dropped or marked on arrival only where its queue has had PIE.
+- A packet is in the queue of its class or, by its ECN field, in L of its pair, or in a queue of that one's group.
 - However the clock jumps, the lane comes to rest, and every cell is free then.
 
 Not here: which packet is dropped or marked (the benches of the blocks, and the replay of whole runs).
 """
 
 import ctypes
+import itertools
 import os
 from collections import deque
 
@@ -45,8 +47,10 @@ class AqmBench(Bench):
     def __init__(self, dut, seed: int):
         super().__init__(dut, seed)
         self.had: dict[int, deque] = {}  # by queue: what it has and had, with the clock of its end
-        self.groups: dict[int, int] = {}  # by queue: bits of its group, all that it had
-        self.masks: set[int] = set()  # queues of pairs
+        self.places: dict[
+            int, deque
+        ] = {}  # by queue: bits of its group and mask of its pair, with the clock of their end
+        self.pies: dict[int, deque] = {}  # by queue: whether it has PIE
         self.jumps = True
 
     def make(self, length: int, bad: bool) -> Frame:
@@ -94,10 +98,7 @@ class AqmBench(Bench):
         }
 
     async def set_service(self, queue: int, aqm: str):
-        line = self.had.setdefault(queue, deque())
-        if line:
-            line[-1] = (line[-1][0], self.clocks)
-        line.append((aqm, None))
+        self.follows(self.had, queue, aqm)
         ports(self.dut, f"{CONFIGURATION}_service_bits", self.service(queue, aqm, self.random.random() < 0.2))
         getattr(self.dut, f"{CONFIGURATION}_service_valid").value = 1
         await self.clock(self.pace, self.take)
@@ -111,7 +112,6 @@ class AqmBench(Bench):
         if aqm == "dualpi2" or any(what == "dualpi2" for what, _ in list(self.had.get(queue, ()))[-1:]):
             pair = (queue & ~1, queue | 1)
             mask = random.choice([0, 1, 3]) if aqm == "dualpi2" else 0
-            self.masks.update(pair)
             for each in pair:
                 await self.set_service(each, aqm)
                 self.commits.append((each, self.extended(each, aqm, 0, mask)))
@@ -121,7 +121,6 @@ class AqmBench(Bench):
 
     def extended(self, queue: int, aqm: str, bits: int, mask: int):
         """A record with what a model's does not have: the bits of the queue's group, PIE, and which packets go to L."""
-        self.groups[queue] = max(bits, self.groups.get(queue, 0))
         random, record = self.random, self.record(self.random.choice([FREE, FREE, 20]))
         pie = {"on": aqm == "pie", "target": 16, "burst": 0, "alpha": random.getrandbits(34), "beta": 0}
         pie |= {"mtu": 64, "ecn": random.randrange(2), "byteMode": random.randrange(2)}
@@ -145,20 +144,44 @@ class AqmBench(Bench):
         await super().clock(pace, take, reset)
 
     # ---- checks
+    def recent(self, of: dict, queue: int) -> set:
+        """What a queue has, and had in the last clocks."""
+        return {what for what, end in of.get(queue, ()) if end is None or end >= self.clocks - SETTLED}
+
     def may_be(self, queue: int, of_class: int, f: Frame) -> bool:
-        pair = {of_class, of_class | 1} if of_class in self.masks else {of_class}
-        return any(queue >> bits == each >> bits for each in pair for bits in range(1 + self.groups.get(each, 0)))
+        none = {(0, 0)}
+        both = [self.recent(self.places, each) or none for each in (of_class & ~1, of_class | 1)]
+        for (_, mask), (_, of_l) in itertools.product(*both):
+            place = of_class | 1 if f.ecn & mask and of_l else of_class
+            if any(queue >> bits == place >> bits for bits, _ in self.recent(self.places, place) or none):
+                return True
+        return False
+
+    def look(self, commit: bool):
+        if commit and int(self.dut.io_configuration_commit_ready.value):
+            queue, record = self.commits[0]
+            more = record[1] if isinstance(record, tuple) else NO_AQM
+            self.follows(self.places, queue, (more["group"]["bits"], more["config"]["l4sMask"]))
+            self.follows(self.pies, queue, bool(more["config"]["pie"]["pie"]["on"]))
+        super().look(commit)
+
+    def follows(self, of: dict, queue: int, what):
+        line = of.setdefault(queue, deque())
+        if line:
+            line[-1] = (line[-1][0], self.clocks)
+        line.append((what, None))
 
     def decided(self):
         f, bits = super().decided()
         f.marked = bits["verdict"] == mb.MARK
-        self.fates["marked"] += f.marked
+        if bits["verdict"] in (mb.EARLY, mb.MARK):
+            assert True in self.recent(self.pies, bits["queue"]), f"clock {self.clocks}: no PIE has decided this"
         return f, bits
 
     def departed(self):
         queue, f = super().departed()
         marked = int(self.dut.io_departed_bits_marked.value)
-        recent = {aqm for aqm, end in self.had.get(queue, ()) if end is None or end >= self.clocks - SETTLED}
+        recent = self.recent(self.had, queue)
         if f.gone == self.clocks and not int(self.dut.io_departed_bits_flushed.value):
             assert recent & {"codel", "dualpi2"}, f"clock {self.clocks}: queue {queue} drops with {recent}"
             self.fates[("dropped by", *sorted(recent & {"codel", "dualpi2"}))] += 1
@@ -174,9 +197,8 @@ class AqmBench(Bench):
 
     def forget(self):
         super().forget()
-        self.had.clear()
-        self.groups.clear()
-        self.masks.clear()
+        for of in (self.had, self.places, self.pies):
+            of.clear()
 
 
 def seeded(dut, number: int) -> AqmBench:
@@ -221,13 +243,13 @@ async def every_aqm_under_changes_flushes_pauses_and_a_clock_that_jumps(dut):
 
 
 @cocotb.test()
-async def a_reset_ends_every_aqm(dut):
+async def resets_under_traffic_with_every_aqm(dut):
     bench = seeded(dut, 41)
     await bench.start(FREE)
     for _ in range(4):
         await run(bench, 12)
         await bench.start(FREE, pace=0.9, reset_clocks=1 + bench.random.randrange(5))
-        for _ in range(2000):  # no queue has an AQM now
+        for _ in range(2000):  # all queues have settings again, without an AQM
             for source in range(bench.inputs):
                 if len(bench.waiting[source]) < 3:
                     bench.feed(source, 64)

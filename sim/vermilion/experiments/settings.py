@@ -346,7 +346,8 @@ def load(path: str | Path) -> Experiment:
 
 def lane(raw: dict[str, Any]) -> config.Config:
     """A lane of an experiment's, from its tables in the words of docs/configuration.md."""
-    made = config.parse(raw, max([16, *(queue.get("fq", 1) for queue in raw["queue"])]))
+    queues = sum(queue.get("fq", 1) for queue in raw["queue"])
+    made = config.parse(raw, max(16, 1 << (queues - 1).bit_length()))
     rules.refuse(made, "the lane", "an experiment")
     reports.refuse(made.reports, "the lane", "an experiment")
     return made

@@ -35,6 +35,7 @@ from vermilion.values.fields import COLOURS
 
 CLOCK_NS, CELL_BYTES = 4, 64
 QUEUES = 16
+KINDS = ("dualpi2", "pie", "codel", "curves", "fq-codel")
 GROUP = 8  # first queue of the group of flows, in builds with all AQMs
 MARKERS = ("leaf", "srtcm", "trtcm", "redp", "3cpm", "wpm", "apm")
 PORT = {"red": Fraction(1, 10), "ecn": Fraction(11, 20), "tail": Fraction(1, 10)}
@@ -121,24 +122,32 @@ def with_curves(queues: Iterable[QueueRecord], limit: int) -> None:
         queue["colour"] = [{"curve": [curve(limit)] * 2, "ecn_own": 0}] * len(COLOURS)
 
 
-def record(shape: build.Preset, frame: int, spread: str, kind: str) -> LaneRecord:
-    """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed`, `none` or `aqms`."""
-    asked = parsed(shape, frame, spread, kind)
+def record(shape: build.Preset, frame: int, spread: str, kind: str, rate: int = 0) -> LaneRecord:
+    """The hardware's record; `spread` is `one` or `random`, `kind` a marker, `mixed`, `none` or `aqms`. `rate`: of the port, bits/s; 0: not shaped."""
+    asked = parsed(shape, frame, spread, kind, rate=rate)
     words = quantise.hardware(asked)
     if kind == "aqms":
         words["reports"] = reports.record(reports.Reports(), dict.fromkeys(range(QUEUES), ""), QUEUES)
     curves = {queue.at for queue in asked.queue if queue.aqm == "curve"}
     with_curves((queue for queue in words["queues"] if queue["index"] in curves), limit_of(shape, frame, spread))
-    words["port"] = UNSHAPED
+    if not rate:
+        words["port"] = UNSHAPED
     return words
+
+
+def kind_of(queue: int) -> str:
+    """The AQM of a queue in a lane with all of them."""
+    firsts = dict(zip((0, 2, 3, 4, GROUP), KINDS, strict=True))
+    return firsts[max(first for first in firsts if first <= queue)]
 
 
 def aqm(queue: int) -> dict:
     """What a queue has in a lane with all AQMs. With `one` all frames are for the first pair."""
     if queue < 2:  # ECT(0) goes to L, the rest to C
-        return {"aqm": "dualpi2"} | ({} if queue else {"target": "10us", "step_threshold": "64ns", "l4s_mask": 3})
+        pair = {"target": "2us", "step_threshold": "1us", "l4s_mask": 3, "tupdate": "65536ns"}
+        return {"aqm": "dualpi2"} | ({} if queue else pair | {"dualpi2_alpha": 255, "dualpi2_beta": 255})
     if queue == 2:
-        return {"aqm": "pie", "ecn": True, "target": "2us", "tupdate": "2ms"}
+        return {"aqm": "pie", "ecn": True, "target": "2us", "tupdate": "65536ns", "pie_alpha": 3, "pie_beta": 3}
     if queue == 3:
         return {"aqm": "codel", "ecn": True, "target": "2us", "interval": "50us", "ce_threshold": "1024ns"}
     if queue < GROUP:
@@ -146,12 +155,14 @@ def aqm(queue: int) -> dict:
     return {"fq": QUEUES - GROUP, "aqm": "codel", "ecn": True, "target": "2us", "interval": "50us"}
 
 
-def parsed(shape: build.Preset, frame: int, spread: str, kind: str, more: dict | None = None) -> config.Config:
+def parsed(
+    shape: build.Preset, frame: int, spread: str, kind: str, more: dict | None = None, rate: int = 0
+) -> config.Config:
     """The configuration, but for what the record alone can say. `more`: fields of each queue."""
     queues = min(shape.queues, QUEUES)
     limit = limit_of(shape, frame, spread)
     ns = frame_ns(shape, frame)
-    rate, share = 8 * 10**9 * frame // ns, queues if spread == "random" else 1
+    rate, share = rate or 8 * 10**9 * frame // ns, queues if spread == "random" else 1
     average = {"weight": 1 / 512, "unit": "packet", "idle_packet": min(max(frame, 64), 9600)}
     each = {"limit_packets": f"{limit}p", "average": average, "spacing": "uniform", "quantum": 16384} | (more or {})
     if shape.codel and kind != "aqms":  # every packet gets a verdict as it leaves

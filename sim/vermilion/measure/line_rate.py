@@ -8,6 +8,7 @@ figures of the program: `BenchTiming` in `sim/harness/bench.h`.
 import json
 from pathlib import Path
 
+from vermilion.profile.record import Record
 from vermilion.toolchain import build
 
 from . import bench, bench_config
@@ -36,6 +37,7 @@ one input (of a `card-...` on all) as a port of the rate brings them, 24 bytes a
 594 and 1,518 bytes, 7:4:1. To one queue, or to all at random. Queues have a curve from p = 1/16 at an empty queue, which drops up to 12 %, and no marker (those of a `card-...`: below); the way out takes a beat in every clock. `nic10g-all` and `nic100g-all` have the victim search built in.
 `nic100g-codel` has CoDel built in, and each packet gets a verdict by `ce_threshold` as it leaves.
 `nic100g-aqm` has everything built in: the victim search, all AQMs and reports of all drops and marks, which nothing limits. Queues 0 and 1 are a pair with DualPI2, 2 has PIE, 3 CoDel, 4 to 7 curves that mark at departure, 8 to 15 are a group with FQ-CoDel. With one flow all frames go to the pair.
+Its way out takes nine tenths of what the port brings, so that at full load queues stand, and limits drop packets, too (`lost`). PIE follows delays of milliseconds: it has no drops in these runs.
 The clock is assumed: no lane was placed in a device, and its longest path is an estimate ([timing](timing.md)).
 
 The presets `card-...` serve a card of two ports, both ways: frames come on all four inputs at once, each with an egress of its own. Everything is on: the seven markers in turn, ECN, push-out in all queues, the pool with reserves and thresholds,
@@ -53,7 +55,7 @@ theirs comes faster than their egresses send it, so their queues grow up to thei
 A stream moves whole beats: 65 bytes take two of 512 bits, 2 clocks, and a port of 100 Gbit/s brings them every 1.78. So 512 bits at 250 MHz cannot carry that size at line rate, whatever stands behind:
 its rows at loads 0.9 and 1 are of a source that waits (`late`), where a port would lose 1 and 11 %.
 """
-AT_DEPARTURE = ("departure_marked", "departure_dropped")
+SLOWER = 0.9  # the way out of lanes with all AQMs, by what a port brings
 HEADS = ["flows", "frame", "load", "offered", "decided", "bubbles", "late", "lost", "early"]
 HEADS += ["to the verdict", "to the first beat out"]
 
@@ -69,8 +71,15 @@ def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int
     """One run. `packets`: in place of as many as take about `clocks` clocks."""
     shape, port, mixed = build.shape(preset), PORTS[preset], frame == "imix"
     longest, card = LONGEST_OF_MIX if mixed else frame, shape.egresses > 1
-    kind = "aqms" if preset.endswith("-aqm") else "none"
-    words = bench_config.card(shape, longest, spread) if card else bench_config.record(shape, longest, spread, kind)
+    size = MEAN_OF_MIX if mixed else frame
+    words: Record
+    if card:
+        words = bench_config.card(shape, longest, spread)
+    elif preset.endswith("-aqm"):
+        wire = int(SLOWER * port * size / (size + WIRE_OVERHEAD))
+        words = bench_config.record(shape, longest, spread, "aqms", wire)
+    else:
+        words = bench_config.record(shape, longest, spread, "none")
     more = ("--line-rate", port, "--load", load, *["--imix"] * mixed, *["--all-inputs"] * card)
     packets = packets or packets_of(shape, port, frame, clocks)
     found = bench.once(program, words, 64 if mixed else frame, spread, False, packets, more)
@@ -85,9 +94,13 @@ def row(preset: str, program: Path, frame, spread: str, load: float, clocks: int
     evicted = sum(colour["evicted"]["packets"] for queue in found["queues"] for colour in queue["colours"])
     figures |= {"not_ordered": lost + verdicts["nobuf"] + verdicts["tail"], "early": verdicts["early"] + evicted}
     figures |= {name: found[name] for name in ("latency_verdict", "latency_total")}
-    if kind == "aqms" and not card:
-        colours = [colour for queue in found["queues"] for colour in queue["colours"]]
-        figures |= {name: sum(colour[name]["packets"] for colour in colours) for name in AT_DEPARTURE}
+    if preset.endswith("-aqm") and not card:
+        figures["at_departure"] = {aqm: [0, 0, 0] for aqm in bench_config.KINDS}
+        for queue in found["queues"]:
+            sums = figures["at_departure"][bench_config.kind_of(queue["index"])]
+            for at, name in enumerate(("sent", "departure_marked", "departure_dropped")):
+                sums[at] += sum(colour[name]["packets"] for colour in queue["colours"])
+        figures["reports"] = {name: found["reports"][name] for name in ("offered", "sent", "lost")}
     return {"preset": preset, "frame": frame, "spread": spread, "load": load, "packets": packets} | figures
 
 
@@ -115,11 +128,16 @@ def cells(row: dict) -> list[str]:
 
 
 def departures(rows: list[dict]) -> str:
-    """A sentence on the marks and drops at departure of lanes that have all AQMs."""
-    if AT_DEPARTURE[0] not in rows[0]:
+    """What the AQMs of a lane with all of them did, over all rows at full load."""
+    rows = [row for row in rows if "at_departure" in row and row["load"] == 1]
+    if not rows:
         return ""
-    packets, marked, dropped = (sum(row[name] for row in rows) for name in ("packets", *AT_DEPARTURE))
-    return f"\nOf {packets:,} packets {marked:,} left with a mark that they got at departure, and {dropped:,} were dropped there.\n"
+    sums = {aqm: [sum(row["at_departure"][aqm][at] for row in rows) for at in range(3)] for aqm in bench_config.KINDS}
+    lines = [[aqm, *(f"{number:,}" for number in numbers)] for aqm, numbers in sums.items()]
+    offered, sent, lost = (sum(row["reports"][name] for row in rows) for name in ("offered", "sent", "lost"))
+    text = "\nAt full load, all sizes together; marks and drops are those at departure:\n\n"
+    text += bench.table(["AQM", "sent", "marked", "dropped"], 1, lines)
+    return text + f"\nOf {offered:,} reports {sent:,} were sent, and {lost:,} were lost.\n"
 
 
 def publish(rows: list[dict]) -> None:

@@ -194,8 +194,9 @@ After five of them the idle spells are below 2^-10 halvings, and it drops every 
 * **Linux's CoDel and PIE** decide as the model does, with the same state bit by bit. Both sides have the same port and packets (`sim/oracles/port.h`). In two points the model follows RFC 8033 instead:
   Linux lets PIE's probability grow beyond 1, and an early mark at an accumulated probability of 8.5 or more does not reset it. Every packet that passes the other conditions is then marked, until one is dropped or the probability is 0.
   For the comparison these two are corrected on Linux's side, and delays are limited to 4.29 s. The last lines of the oracle count the cases in which Linux differs without this.
-* **RFC 9332, RFC 8290 and the marks of curves** are stated in Python, from their texts, with integers of any size (`sim/vermilion/oracle/exact.py`, `rfc8290.py`).
-  Over 10,000,000 packets each, no verdict, probability, draw, threshold or place in a list differs. DualPI2's gains and each change of its probability are rounded as the model's header says.
+* **RFC 9332, RFC 8290 and the marks of curves** are stated in Python, with integers of any size (`sim/vermilion/oracle/exact.py`, `rfc8290.py`). No verdict, probability, threshold or place in a list differs.
+  RFC 9332 is stated with Linux's rules (no chance below two packets, a step that drops what is not ECT) and with the model's rounding. The scheduler of the pair takes no part. RFC 8290 is stated with the four rules
+  of [decision 37](../decisions/0037-fq-codel.md), and without drops by CoDel.
   Packets for a group of flows arrive on a grid of the port's byte times. A packet that is listed in the very cycle of a choice could go before or after it.
 * **DPDK**: the model's srTCM and trTCM colour every packet as RFC 2697 and RFC 2698 do. DPDK adds tokens in quanta, so it colours 0.8 % (srTCM) or 2.8 % (trTCM) of the packets differently.
   Its RED has half the drop probability of Floyd 1993 and never drops at an empty queue. It draws one random number per drop, so its mean gaps are 6 to 13 % longer.

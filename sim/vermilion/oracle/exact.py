@@ -45,7 +45,7 @@ class Aqm(Protocol):
 
 
 def behind_port(aqm: Aqm, packets: Iterable[Packet], case: Case, every: int = 0) -> None:
-    """A port that takes the next packet when it has sent the last one, sources that leave out packets as an answer, and an update `every` ns."""
+    """A port that takes the next packet when it has sent the last one. Sources leave out packets as an answer. An update comes `every` ns."""
     cost, limit, respond = case.ns_per_byte, case.limit, case.respond
     free, asked, due, left_out = 0, True, 0, 0
 
@@ -78,7 +78,8 @@ def behind_port(aqm: Aqm, packets: Iterable[Packet], case: Case, every: int = 0)
 
 
 class Pair:
-    """RFC 9332, appendix A, with the rules of docs/configuration.md: L and C, and their base probability p' in units of 2^-32."""
+    """RFC 9332, appendix A, with Linux's rules that docs/configuration.md has: L and C, and their base probability p' in units of 2^-32. Which queue is next is
+    not the lane's scheduler, but stated on both sides."""
 
     def __init__(self, settings: list[int], say: Callable[[str], object]):
         (
@@ -157,7 +158,9 @@ class LateMarks:
         self.say, self.draw = say, Source(state[2:] + state[:2]).draw
         self.queue: deque[Packet] = deque()
         self.count = self.size = self.drops = self.marks = self.average = 0
-        self.wrong = 0  # marks below the curve, or packets above it without one
+        self.judged = self.certain = self.wrong = (
+            0  # with a verdict; below or above the curve; of these: marks below the curve, or packets above it without one
+        )
         self.seen = [
             [0.0] * 3 for _ in range(BINS)
         ]  # in parts of the curve: marks, and their mean and variance by the curve
@@ -193,7 +196,9 @@ class LateMarks:
 
     def tell(self, level: int, marks: bool):
         share = self.share(level / 2**16)
+        self.judged += 1
         if share in (0.0, 1.0):
+            self.certain += 1
             self.wrong += marks != share
         else:
             part = self.seen[int(BINS * (level / 2**16 - self.low) / (self.end - self.low))]
@@ -285,7 +290,7 @@ def run_pair(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
     differ, lines, count, sides = compared(
         DUALPI2, "dualpi2", pair_case, Pair, loads, None if fault is None else 3, quick, note
     )
-    reason = "the same arithmetic: queue, verdict and base probability; both draws of each packet"
+    reason = "the same arithmetic: verdict and base probability, with the model's draws"
     found.rows.append(Row("verdicts at each departure, p' at each update", differ, 0, "lines", lines, reason, "none"))
     drops, marks = (sum(getattr(side, name) for side in sides) for name in ("drops", "marks"))
     found.told.append(("packets", f"{count:,}, of which DualPI2 dropped {drops:,} and marked {marks:,}"))
@@ -303,14 +308,16 @@ def run_marks(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
     found.rows.append(
         Row("level, threshold and mark at each departure", differ, 0, "departures", lines, reason, "none")
     )
+    judged, certain = (sum(getattr(side, name) for side in sides) for name in ("judged", "certain"))
     wrong = sum(side.wrong for side in sides)
     reason = "none below min, all from the curve's end on"
-    found.rows.append(Row("marks below the curve, or none above it", wrong, 0, "packets", lines, reason, "none"))
+    found.rows.append(Row("marks below the curve, or none above it", wrong, 0, "packets", certain, reason, "none"))
     parts = [part for side in sides for part in side.seen if part[2] >= 25]
     worst = max(abs(marks - mean) / variance**0.5 for marks, mean, variance in parts)
     reason = "chance exceeds 5 standard deviations once in 1,700,000 parts; seeds fixed"
     what = f"share of marks in {BINS}ths of each curve"
     found.rows.append(Row(what, worst, 5, "deviations", len(parts), reason, "chance"))
     marked = sum(side.marks for side in sides)
-    found.told.append(("packets", f"{count:,}, of which {marked:,} were marked"))
+    told = f"{count:,}, of which {judged:,} had a verdict, {judged - certain:,} of them within the curve; {marked:,} were marked"
+    found.told.append(("packets", told))
     return found
