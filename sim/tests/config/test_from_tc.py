@@ -60,8 +60,8 @@ def test_fq_codel_has_the_values_and_defaults_of_tc():
     """1,024 flows, a limit of 10,240 packets and marks, where nothing is said (man tc-fq_codel)."""
     group = lambda *commands: config.parse(tomllib.loads(from_tc.toml(from_tc.tables(commands, 10**9))), 1024).queue
     plain = group("tc qdisc add dev eth0 root fq_codel")
-    assert len(plain) == 1024 and {(q.fq, q.aqm, q.ecn, q.quantum.value) for q in plain} == {
-        (1024, "codel", True, 1514)
+    assert len(plain) == 1024 and {(q.fq, q.aqm, q.ecn, q.quantum.value, q.mtu.value) for q in plain} == {
+        (1024, "codel", True, 1514, 64)
     }
     assert (
         plain[0].limit_packets.value == 10_240

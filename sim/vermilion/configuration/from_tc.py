@@ -20,6 +20,7 @@ LATER = ("fq_pie",)  # AQMs that no lane has yet
 
 Reader = Callable[[str, str, str], Any]
 LONGEST = 1514  # bytes of a frame: the quantum of flows, and of the queue of a pair that has the smaller share
+LEAST_MTU = 64  # bytes
 FLAG: Reader = lambda *_: True
 # What each qdisc takes; a FLAG has no value.
 TAKES: dict[str, dict[str, Reader]] = {
@@ -219,7 +220,8 @@ def fq_codel(given: Options) -> Options:
         made["limit"] = given["memory_limit"]
     if "ce_threshold_selector" in given:
         made["ce_selector"], made["ce_mask"] = given["ce_threshold_selector"]
-    return made | {"fq": given.get("flows", 1024), "quantum": given.get("quantum", LONGEST)}
+    # Linux's CoDel acts while more than an MTU is queued in all flows, a lane's while more than `mtu` is queued in this one.
+    return made | {"fq": given.get("flows", 1024), "quantum": given.get("quantum", LONGEST), "mtu": LEAST_MTU}
 
 
 def pie(given: Options) -> Options:

@@ -184,7 +184,7 @@ def ours(of: Bufferbloat, rate: int, queue: str, ecn: str) -> dict[str, Any]:
     elif queue != "tail":
         made |= discs.fields(of.pie if queue == "pie" else of.codel)
         if queue == "fq-codel":
-            made |= {"fq": FLOWS, "quantum": f"{MTU + ETHERNET}B"}
+            made |= {"fq": FLOWS, "quantum": f"{MTU + ETHERNET}B", "mtu": "64B"}
     if queue != "tail":
         made["ecn"] = ecn == "mark"
     return {"port": {"rate": rate}, "queue": [made]}
