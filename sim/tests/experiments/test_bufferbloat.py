@@ -343,7 +343,7 @@ def test_the_program_refuses_a_disc_with_a_sentence(net, tmp_path, change, words
 
 @pytest.mark.slow
 def test_the_rtl_decides_as_the_model(tmp_path, monkeypatch, capsys):
-    """Through the command, with all four queues: the RTL has one build for PIE and CoDel, and one for the others."""
+    """Through the command, with all five queues, for which the RTL has three builds."""
     network_ = OF.network.model_copy(update={"rtt_ms": [20.0], "flows": [10]})
     at = OF.rate["10"].model_copy(update={"ecn_flows": []})
     of = OF.model_copy(
@@ -351,12 +351,12 @@ def test_the_rtl_decides_as_the_model(tmp_path, monkeypatch, capsys):
     )
     monkeypatch.setattr(bufferbloat, "load", lambda: of)
     bufferbloat_pages.conduct("rtl", 1, True, 1, False, tmp_path)
-    assert "same verdicts as the model: 4 of 4 runs" in capsys.readouterr().out
+    assert "same verdicts as the model: 5 of 5 runs" in capsys.readouterr().out
     model, rtl = (
         [json.loads(path.read_text()) for path in (tmp_path / "bufferbloat" / name / "runs").glob("*.json")]
         for name in ("model", "rtl")
     )
-    assert len(model) == len(rtl) == 4 and all(run["versions"]["engine"] == "rtl" for run in rtl)
+    assert len(model) == len(rtl) == 5 and all(run["versions"]["engine"] == "rtl" for run in rtl)
     assert all(bufferbloat.counts(run["results"])[0] > 500 for run in rtl)
 
 

@@ -44,7 +44,8 @@ class Engine:
 
     def __init__(self, name, record):
         aqm = any(queue[name]["on"] for queue in record["queues"] for name in ("codel", "pie", "dualpi2"))
-        preset = rtl.FLOWS if len(record["queues"]) > 16 else rtl.AQM if aqm else rtl.PRESET
+        flows = any(queue["fq"] for queue in record["queues"]) and len(record["queues"]) > 16
+        preset = rtl.FLOWS if flows else rtl.AQM if aqm else rtl.PRESET
         library = ctypes.CDLL(str(network.engine(name, build.quiet, preset=preset)[0]))
         library.vm_engine.restype = POINTER(Calls)
         self.calls = library.vm_engine().contents

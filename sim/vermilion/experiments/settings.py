@@ -344,10 +344,18 @@ def load(path: str | Path) -> Experiment:
         raise UserError(f"{path}: {error}") from None
 
 
+def queues_of(tables: Any) -> int:
+    """Queues of a build that holds all groups: a power of two. What is no table is refused later."""
+    sizes = (
+        [queue.get("fq", 1) for queue in tables or () if isinstance(queue, dict)] if isinstance(tables, list) else []
+    )
+    total = sum(size for size in sizes if isinstance(size, int) and 0 < size <= 1024)
+    return 1 << max(0, total - 1).bit_length()
+
+
 def lane(raw: dict[str, Any]) -> config.Config:
     """A lane of an experiment's, from its tables in the words of docs/configuration.md."""
-    queues = sum(queue.get("fq", 1) for queue in raw["queue"])
-    made = config.parse(raw, max(16, 1 << (queues - 1).bit_length()))
+    made = config.parse(raw, max(16, queues_of(raw.get("queue"))))
     rules.refuse(made, "the lane", "an experiment")
     reports.refuse(made.reports, "the lane", "an experiment")
     return made
