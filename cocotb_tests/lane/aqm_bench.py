@@ -4,13 +4,12 @@ What is checked of every frame: datapath.py. Beside that:
 - A packet is dropped or marked at departure only where its queue has had an AQM that does so.
 - A packet comes out with CE exactly if it was marked, on arrival or at departure, and otherwise as it came.
 - A packet is dropped or marked on arrival only where its queue has had PIE.
-- A packet is in the queue of its class or, by its ECN field, in L of its pair, or in a queue of that one's group.
+- A packet is in the queue of its class, or in L of its pair if its ECN field says so. Where that queue has a group, any queue of the group will do.
 - However the clock jumps, the lane comes to rest, and every cell is free then.
 
 Not here: which packet is dropped or marked (the benches of the blocks, and the replay of whole runs).
 """
 
-import ctypes
 import itertools
 import os
 from collections import deque
@@ -18,7 +17,7 @@ from collections import deque
 import cocotb
 
 from bench.bundle import ports
-from lane.datapath import CONFIGURATION, FREE, Bench, Frame, frame
+from lane.datapath import CONFIGURATION, FREE, Bench, EcnFrame, Frame, frame
 from support import model_bindings as mb
 
 SETTLED = 60  # clocks after which a packet that was chosen before a change has departed
@@ -29,28 +28,13 @@ NO_AQM = {"group": {"bits": 0}, "config": {"pie": {"pie": {"on": 0}}, "l4sMask":
 AQMS = ("none", "codel", "threshold", "marks", "pie", "dualpi2")
 
 
-class EcnFrame(Frame):
-    def __init__(self, data: bytes, bad: bool, ecn: int):
-        super().__init__(data, bad)
-        self.ecn, self.marked = ecn, False
-
-    def leaves(self) -> bytes:
-        if not self.marked:
-            return self.data
-        headers, data = mb.Headers(), ctypes.create_string_buffer(self.data, len(self.data))
-        mb.library().vm_parse(self.data, len(self.data), mb.OptionTypes(), headers)
-        mb.library().vm_rewrite(data, headers, 1, 0, 0, 0)
-        return data.raw
-
-
 class AqmBench(Bench):
     def __init__(self, dut, seed: int):
         super().__init__(dut, seed)
-        self.had: dict[int, deque] = {}  # by queue: what it has and had, with the clock of its end
-        self.places: dict[
-            int, deque
-        ] = {}  # by queue: bits of its group and mask of its pair, with the clock of their end
-        self.pies: dict[int, deque] = {}  # by queue: whether it has PIE
+        # By queue, with the clock of each one's end: its AQM, bits of its group and mask of its pair, and whether it has PIE.
+        self.had: dict[int, deque] = {}
+        self.places: dict[int, deque] = {}
+        self.pies: dict[int, deque] = {}
         self.jumps = True
 
     def make(self, length: int, bad: bool) -> Frame:

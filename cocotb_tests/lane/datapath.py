@@ -14,6 +14,7 @@ Builds with several egresses: the routes of the inputs change under traffic; a f
 Not here: curves, what a verdict should have been (the policy's bench checks that).
 """
 
+import ctypes
 import random as randomness
 import struct
 from collections import Counter, deque
@@ -58,6 +59,22 @@ class Frame:
     def leaves(self) -> bytes:
         """As it must come out."""
         return self.data
+
+
+class EcnFrame(Frame):
+    """A frame that comes out with CE if it was marked."""
+
+    def __init__(self, data: bytes, bad: bool, ecn: int):
+        super().__init__(data, bad)
+        self.ecn, self.marked = ecn, False
+
+    def leaves(self) -> bytes:
+        if not self.marked:
+            return self.data
+        headers, data = mb.Headers(), ctypes.create_string_buffer(self.data, len(self.data))
+        mb.library().vm_parse(self.data, len(self.data), mb.OptionTypes(), headers)
+        mb.library().vm_rewrite(data, headers, 1, 0, 0, 0)
+        return data.raw
 
 
 def count(dut, name: str) -> int:

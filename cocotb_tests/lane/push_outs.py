@@ -7,10 +7,9 @@ out; or it was ECT and stays, and comes out with CE. Queues without the search (
 Not here: that the victim is the nearest of all (the block's own bench), nor how many push-outs are stale.
 """
 
-import ctypes
 import os
 
-from lane.datapath import FREE, Bench, Frame, frame
+from lane.datapath import FREE, Bench, EcnFrame, Frame, frame
 from support import model_bindings as mb
 
 VICTIMS = int(os.environ.get("VICTIMS", "0"))  # of LaneParams, of the build under test
@@ -19,22 +18,13 @@ DISTANCE = mb.Distance(option=0, infer=1, share=0)
 INITIAL_TTL = 128  # that is inferred from 65 to 128
 
 
-class DistantFrame(Frame):
-    """A frame with what its push-outs need."""
+class DistantFrame(EcnFrame):
+    """A frame with what its push-outs need. A marked one has been a victim, or was marked when it came."""
 
     def __init__(self, data: bytes, bad: bool, distance: int, ecn: int):
-        super().__init__(data, bad)
-        self.distance, self.ecn = distance, ecn
+        super().__init__(data, bad, ecn)
+        self.distance = distance
         self.cell, self.colour = None, None
-        self.was_victim = False  # marked CE, when it came or where it stood
-
-    def leaves(self) -> bytes:
-        if not self.was_victim:
-            return self.data
-        headers, data = mb.Headers(), ctypes.create_string_buffer(self.data, len(self.data))
-        mb.library().vm_parse(self.data, len(self.data), mb.OptionTypes(), headers)
-        mb.library().vm_rewrite(data, headers, 1, 0, 0, 0)
-        return data.raw
 
 
 class PushOutBench(Bench):
@@ -74,7 +64,7 @@ class PushOutBench(Bench):
         f, bits = super().decided()
         queue, verdict, provisional = bits["queue"], bits["verdict"], self.peek("provisionalVerdict")
         f.cell, f.colour = self.peek("headCell"), self.peek("colour")
-        f.was_victim = verdict == mb.MARK
+        f.marked = verdict == mb.MARK
         if verdict not in (mb.BAD, mb.NOBUF):
             assert self.peek("distance") == f.distance
         if not self.peek("pushOut"):
@@ -95,14 +85,14 @@ class PushOutBench(Bench):
         victim = line[at]
         told = [self.peek(f"outcome_victim_{name}") for name in ("lenBytes", "distance", "colour")]
         assert told == [len(victim.data), victim.distance, victim.colour] and victim.distance <= f.distance
-        assert not victim.was_victim, "it was a victim before"
+        assert not victim.marked, "it was a victim before"
         self.fates[provisional, "evicted" if evicted else "marked"] += 1
         if evicted:
             del line[at]
             self.fates["evicted"] += 1
         else:
             assert victim.ecn, "a packet that is not ECT was marked"
-            victim.was_victim = True
+            victim.marked = True
             self.fates["marked in its queue"] += 1
         return f, bits
 

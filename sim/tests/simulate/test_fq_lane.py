@@ -13,11 +13,12 @@ from support.captures import pcap
 from support.engine_outputs import run as ran
 from support.engine_outputs import same as equal
 from support.engine_outputs import write_words
-from support.flow_queues import TCP, Flow, apart, key, random_flow
+from support.flow_queues import TCP, Flow, apart, random_flow
 from support.nightly import NIGHTLY, nightly
 from support.runs import total
 from vermilion.configuration import config
 from vermilion.oracle import rfc8290
+from vermilion.oracle.flows import key
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.slow

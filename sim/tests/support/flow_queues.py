@@ -5,10 +5,9 @@ import struct
 from dataclasses import dataclass
 
 from support.headers import CTAG, IP4, IP6, MACS
-from vermilion.oracle.flows import key, place
+from vermilion.oracle.flows import place
 
 TCP, UDP, GRE = 6, 17, 47
-__all__ = ["GRE", "TCP", "UDP", "Flow", "apart", "key", "random_flow"]
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ ORACLES = {
         "RFC 8290's lists and Toeplitz's hash",
         flows.run,
         departure.fault,
-        "the statement's quantum is one byte too large",
+        "the statement's quantum is one byte too large, and its seed another one",
     ),
     "dpdk-meter": Oracle(
         "DPDK's srTCM and trTCM, rte_meter",

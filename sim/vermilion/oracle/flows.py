@@ -59,7 +59,7 @@ def traffic(number: int, count: int, rate: int) -> Iterator[tuple[int, int, int]
 
 
 def run(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
-    """`fault`: of the statement's quantum, one byte too much."""
+    """`fault`: the statement's quantum is one byte too large, and its seed another one."""
     found = Finding(NAME, "RFC 8290, section 4, with the four rules of decision 37")
     cases, count = (10, 5_000) if quick else (100, 100_000)
     queues_wrong = order_wrong = packets = passed = again = turns = 0
@@ -68,7 +68,7 @@ def run(quick: bool = False, fault=None, note=lambda _: None) -> Finding:
         asked = case(number)
         size, quantum = asked["queue"][0]["fq"], asked["queue"][0]["quantum"]
         record = quantise.hardware(config.parse(asked, max(16, size)))
-        secret, bits = key(asked["seed"]), size.bit_length() - 1
+        secret, bits = key(asked["seed"] + (fault is not None)), size.bit_length() - 1
         sent = list(traffic(number, count, asked["port"]["rate"]))
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(record, file)
