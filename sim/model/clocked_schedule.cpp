@@ -60,14 +60,16 @@ ClockedScheduler::Choice ClockedScheduler::choose(const Egress& egress) const {
   c.listed = !lists_[c.level].empty();
   c.first = c.listed ? lists_[c.level].front() : 0;
   const Queue& q = queues_[c.first];
-  c.firstBytes = c.listed ? q.packets.front() : 0;
-  c.more = q.packets.size() >= 2;
+  c.firstBytes = c.listed && !q.place ? q.packets.front() : 0;
+  c.more = !q.place && q.packets.size() >= 2;
   const bool waits = egress.settling && shaper_.shaped(c.first) && alone();
   const bool covered = !hasDeficit(c.level) || q.deficit >= c.firstBytes,
              moves = c.listed && !shaper_.charging() && settled_;
-  c.mayServe = moves && reactivations_.empty() && egress.room && port_.open() && !waits;
+  c.ends = moves && q.place && !(insertion_ && insertion_->queue == c.first);
+  c.mayServe = moves && !q.place && reactivations_.empty() && egress.room && port_.open() && !waits &&
+               waiting_.size() <= MostWaiting;
   c.grant = c.mayServe && covered;
-  c.restores = moves && !covered && claimOf(c.level).bytes != 0;
+  c.restores = moves && !q.place && !covered && claimOf(c.level).bytes != 0;
   return c;
 }
 
@@ -84,6 +86,7 @@ ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::option
     const Queue& q = queues_[releases_.front()];
     return {Source::Release, {{releases_.front(), q.deficit, q.deficit < q.packets.front(), false, false}}};
   }
+  if (offersPlace()) return {Source::Place, {{waiting_.front().queue, 0, false, false, false, true}}};
   if (c.mayServe && !c.grant && claimOf(c.level).open == 0 && !c.restores)
     return {Source::Uncovered, {{c.first, queues_[c.first].deficit, true, false, false}}};
   return {};
@@ -92,7 +95,7 @@ ClockedScheduler::Next ClockedScheduler::next(const Choice& c, const std::option
 // The successor of the served queue is read in a cycle in which that queue is first. The dequeue reads the packet after
 // the successor.
 void ClockedScheduler::fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued) {
-  const std::size_t packets = queues_[c.first].packets.size();
+  const std::size_t packets = queues_[c.first].place ? 0 : queues_[c.first].packets.size();
   const bool known = c.level == lastLevel_ && (knowsSecond_ || (arrived_ && c.listed && packets == 2));
   settled_ = !(c.grant && c.more && !known);
   // A packet appended to a queue of length one is the successor.
@@ -112,7 +115,8 @@ bool ClockedScheduler::goesOn(u64 now, const Choice& c, bool changes) const {
 
 // The queue that is to be inserted has used up its tokens, and parks instead.
 bool ClockedScheduler::parksInstead() const {
-  return insertion_ && (insertion_->mustPark || (insertion_->mayPark && shaper_.shaped(insertion_->queue)));
+  return insertion_ &&
+         (insertion_->mustPark || (insertion_->mayPark && shaper_.shaped(insertion_->queue) && !filled()));
 }
 
 void ClockedScheduler::take(const Choice& c) {
@@ -124,29 +128,59 @@ void ClockedScheduler::take(const Choice& c) {
   if (!c.more) emptied_ = c.first;
 }
 
-// The queue is a new flow. Only what becomes backlogged may park.
-bool ClockedScheduler::isNew(const Insertion& insertion) const {
-  const Queue& q = queues_[insertion.queue];
-  return insertion.mayPark && q.flows && q.place <= left_;
+// The queue that becomes backlogged has a place in the DRR list.
+bool ClockedScheduler::filled() const {
+  return insertion_ && insertion_->mayPark && queues_[insertion_->queue].place;
+}
+
+// The packet that arrives makes an end of the queue's waiting for a place.
+bool ClockedScheduler::cancelPlace(u32 queue) {
+  if (kept_ == queue) {
+    kept_.reset();
+    return true;
+  }
+  for (Waiting& each : waiting_)
+    if (each.queue == queue && !each.cancelled) return each.cancelled = true;
+  return false;
+}
+
+// The queue, which sends its last packet, goes to the end of the DRR list.
+bool ClockedScheduler::keepsPlace(const Choice& c) const {
+  const Queue& q = queues_[c.first];
+  if (!c.grant || c.more || !hasDeficit(c.level) || !q.flows || shaper_.shaped(c.first)) return false;
+  return waits_ || c.level == New || q.deficit == c.firstBytes;
+}
+
+// `kept`: the queue that has just sent its last packet. `arrives`: a queue becomes backlogged, or is reactivated.
+void ClockedScheduler::placesClock(const std::optional<u32>& kept, bool arrives, const Next& n) {
+  const bool leaves = !waiting_.empty() && (waiting_.front().cancelled || n.from == Source::Place);
+  if (arrives && insertion_) insertion_->waited = cancelPlace(insertion_->queue);
+  if (leaves) waiting_.pop_front();
+  if (kept_) waiting_.push_back({*kept_, false});
+  kept_ = kept;
 }
 
 // The first queue leaves its list.
 void ClockedScheduler::leave(const Choice& c) {
-  if (c.grant && !c.more) queues_[c.first].place = waits_ || c.level == New ? entered_ : left_;
   lists_[c.level].pop_front();
-  left_ += c.level == Drr;
+  if (c.ends) queues_[c.first].place = false;
 }
 
-// `none`: all lists were empty, so the inserted queue is first.
-void ClockedScheduler::insert(bool parked, bool none, bool fresh) {
+// `none`: all lists were empty, so the inserted queue is first. `holdsOld`: the DRR list was not empty; otherwise no place is kept in it.
+void ClockedScheduler::insert(bool parked, bool none, bool holdsOld) {
   Queue& q = queues_[insertion_->queue];
+  if (insertion_->place && (!q.flows || shaper_.shaped(insertion_->queue) || !holdsOld)) return;
   q.deficit = insertion_->deficit + (insertion_->add && !parked ? q.quantum : 0);
   if (parked) return;
-  const u32 level = fresh ? New : q.level;
+  if (filled()) {
+    q.place = false;
+    return;
+  }
+  const u32 level = insertion_->mayPark && q.flows && !insertion_->waited ? New : q.level;
   lists_[level].push_back(insertion_->queue);
-  entered_ += level == Drr;
+  q.place = insertion_->place;
   if (none) {
-    knowsSecond_ = q.packets.size() >= 2;
+    knowsSecond_ = !q.place && q.packets.size() >= 2;
     lastLevel_ = level;
   }
 }
@@ -170,7 +204,8 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, co
   const Choice c = choose(egress);
   const Next n = next(c, becameBacklogged, shaper_.blocks(egress.dropped.has_value()));
   const bool blocked = n.from == Source::Blocked;
-  const bool pops = (c.grant && !c.more) || blocked || n.from == Source::Uncovered;
+  const bool pops = (c.grant && !c.more) || c.ends || blocked || n.from == Source::Uncovered;
+  const std::optional<u32> kept = keepsPlace(c) ? std::optional<u32>(c.first) : std::nullopt;
   fetchSecond(c, pops, enqueued);
   const bool none = std::all_of(std::begin(lists_), std::end(lists_), [](const auto& list) { return list.empty(); });
   busy_ = goesOn(now, c, n.insertion || reactivatedNow);
@@ -186,12 +221,12 @@ int ClockedScheduler::clock(u64 now, const std::optional<Enqueued>& enqueued, co
   for (const u32 list : {New, Drr}) claim(list, c, pops, egress.dropped);
 
   // lists
-  const bool fresh = insertion_ && isNew(*insertion_);
   emptied_.reset();
   if (c.grant) take(c);
-  if (insertion_) insert(parks, none, fresh);
+  if (insertion_) insert(parks, none, !lists_[Drr].empty());
   if (pops) leave(c);
   insertion_ = n.insertion;
+  placesClock(kept, n.from == Source::Backlogged || n.from == Source::Reactivated, n);
   if (n.from == Source::Reactivated) reactivations_.pop_front();
   if (reactivatedNow) reactivations_.push_back(*reactivatedNow);
   if (n.from == Source::Release) releases_.pop_front();

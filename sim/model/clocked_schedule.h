@@ -34,14 +34,14 @@ class ClockedScheduler {
   bool wake(u64 now, u64& ns) const;
 
  private:
-  // Strict levels, the list of new flows (NewFlows.scala), and the DRR list.
+  // Strict levels, the list of new flows, and the DRR list.
   static constexpr u32 New = 8, Drr = 9, Levels = 10;
   static constexpr std::size_t RefillsDepth = 2, ReleasesBusy = 1;
   struct Queue {
     u32 level, quantum;
     bool judged = false;  // its packets get a verdict
     bool flows = false;   // it is in a group whose queues hold flows
-    u64 place = 0;        // how many queues must have left the DRR list before it is new again
+    bool place = false;   // it is in the DRR list without a packet (KeptPlaces.scala)
     u64 deficit = 0;
     bool backlogged = false;
     std::deque<u32> packets;  // bytes of each
@@ -50,15 +50,18 @@ class ClockedScheduler {
     u32 queue;
     u64 deficit;
     bool add, mayPark, mustPark;
+    bool place = false;   // the queue is inserted without a packet
+    bool waited = false;  // it waited to be inserted without a packet
   };
   static bool hasDeficit(u32 level) { return level >= New; }
   struct Choice {  // of a cycle: the first queue of the list that may be served
     u32 level, first, firstBytes;
     bool listed, more;  // the list holds a queue, and that queue has a successor
+    bool ends;          // it holds no packet, and leaves the DRR list
     bool mayServe, grant;
     bool restores;  // bytes of dropped packets are given back to the first queue
   };
-  enum class Source : u8 { None, Backlogged, Reactivated, Blocked, Release, Uncovered };
+  enum class Source : u8 { None, Backlogged, Reactivated, Blocked, Release, Place, Uncovered };
   struct Next {  // the queue that is inserted in the next cycle, and why
     Source from = Source::None;
     std::optional<Insertion> insertion;
@@ -77,18 +80,32 @@ class ClockedScheduler {
   Claim& claimOf(u32 level) { return claims_[level != New]; }
   const Claim& claimOf(u32 level) const { return claims_[level != New]; }
   void claim(u32 list, const Choice& c, bool pops, const std::optional<Enqueued>& dropped);
-  bool isNew(const Insertion& insertion) const;
+  // An empty queue of a group that waits to be inserted into the DRR list.
+  struct Waiting {
+    u32 queue;
+    bool cancelled;
+  };
+  static constexpr std::size_t MostWaiting = 2;  // with more, no packet is taken
+  bool filled() const;
+  bool offersPlace() const { return !waiting_.empty() && !waiting_.front().cancelled; }
+  bool cancelPlace(u32 queue);
+  bool keepsPlace(const Choice& c) const;
+  void placesClock(const std::optional<u32>& kept, bool arrives, const Next& n);
   void leave(const Choice& c);
   bool alone() const;
   void fetchSecond(const Choice& c, bool pops, const std::optional<Enqueued>& enqueued);
   bool goesOn(u64 now, const Choice& c, bool changes) const;
   bool parksInstead() const;
   void take(const Choice& c);
-  void insert(bool parked, bool none, bool fresh);
+  void insert(bool parked, bool none, bool holdsOld);
   u32 level() const;
-  bool closed() const { return !lists_[level()].empty() && !port_.open(); }
+  bool closed() const {
+    const auto& list = lists_[level()];
+    return !list.empty() && !port_.open() && !queues_[list.front()].place;
+  }
   bool quiet() const {
-    return !shaper_.charging() && port_.settled() && !insertion_ && (claims_[0].open | claims_[1].open) == 0;
+    return !shaper_.charging() && port_.settled() && !insertion_ && (claims_[0].open | claims_[1].open) == 0 &&
+           waiting_.empty() && !kept_;
   }
 
   std::vector<Queue> queues_;
@@ -99,7 +116,8 @@ class ClockedScheduler {
   std::optional<Insertion> insertion_;
   Claim claims_[2];  // of the list of new flows and of the DRR list
   bool waits_;
-  u64 entered_ = 0, left_ = 0;  // the DRR list
+  std::deque<Waiting> waiting_;
+  std::optional<u32> kept_;  // the queue that the previous cycle's dequeue emptied keeps a place
   u32 settleLevel_ = 0;
   bool holdsFirst_ = false, busy_ = false;
   bool settled_ = true;  // the first queue of each list is unchanged since the previous cycle

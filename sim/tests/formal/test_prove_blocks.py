@@ -60,6 +60,7 @@ FOUND = {  # a fault of each kind: the property that fails, and the first clock 
     ("scheduler-verdicts", "lost"): ("a DRR turn ends although the queue may send its packet", 10),
     ("scheduler-verdicts", "early"): ("a DRR turn ends before its verdicts are known", 7),
     ("scheduler-flows", "always-new"): ("a flow is new twice while a queue waits in the DRR list", 8),
+    ("scheduler-flows", "second"): ("a queue is inserted into a second list", 9),
     ("scheduler-flows", "lost"): ("a DRR turn ends although the queue may send its packet", 10),
     ("scheduler-flows", "early"): ("a DRR turn ends before its verdicts are known", 7),
     ("scheduler-flows", "shared"): ("a packet of the round is sent beyond what its queue may send", 11),

@@ -123,6 +123,33 @@ def test_both_engines_are_one_with_groups(tmp_path, preset):
     assert len(seen) == 4 and min(seen.values()) > 20
 
 
+@pytest.mark.parametrize("preset", ["lab", nightly("network-aqm")])
+def test_both_engines_are_one_when_events_of_lists_meet(tmp_path, preset):
+    """Short packets at some Gbit/s: queues become empty, come first and get packets a few cycles apart, and in the same cycle."""
+    for seed in range(1, 41 if NIGHTLY else 5):
+        print("seed", seed)
+        rng = random.Random(f"dense {seed}")
+        rate = rng.choice((2, 4, 8)) * 10**9
+        flows = [random_flow(rng) for _ in range(rng.choice((3, 6, 12)))]
+        now, frames = 0, []
+        for number in range(3000):
+            size = rng.choice((90, 90, 120, 250))
+            frames.append((int(now), rng.choice(flows).frame(size, number), size))
+            now += rng.expovariate(rng.choice((0.7, 1, 1.3)) * rate / 8e9 / 138)
+        asked = {
+            "seed": seed,
+            "port": {"rate": rate},
+            "queue": [group(4, limit="20KB", quantum=rng.choice((64, 120, 1514)))],
+        }
+        shape = build.shape(preset)
+        words = write_words(tmp_path / "words.json", config.parse(asked, shape.queues, shape.victims))
+        capture = pcap(tmp_path / "in.pcap", frames)
+        rtl = ran(build.simulator(preset), tmp_path, words, capture)
+        rtl.check()
+        equal(rtl, ran(build.simulator(preset), tmp_path, words, capture, "--engine", "model"))
+        assert total(rtl.stats, "sent") > 2000
+
+
 @pytest.mark.parametrize("preset", [nightly("network-flows")])
 def test_a_group_of_1024_queues(tmp_path, preset):
     """Both engines are one with 2,000 flows in 1,024 queues, and most of the queues are used."""

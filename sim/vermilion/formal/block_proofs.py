@@ -237,10 +237,16 @@ SCHEDULER_VERDICTS = {
 
 SCHEDULER_FLOWS = {
     "always-new": Fault(
-        "every flow that becomes backlogged is new",
+        "a flow whose empty queue waits for its place is new",
         "Scheduler",
-        r"(lists_io_pushNew =[^;]*)& _flows_io_isNew;",
+        r"(lists_io_pushNew =[^;]*)& ~_flows_io_waited;",
         r"\1;",
+    ),
+    "second": Fault(
+        "a packet whose queue has a place in the DRR list is inserted anew",
+        "Scheduler",
+        r"jFills = _flows_io_isListed & j_mayPark;",
+        "jFills = 1'h0;",
     ),
     "lost": Fault(
         "the bytes of a new flow's dropped packet do not come back",

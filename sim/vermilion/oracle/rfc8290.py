@@ -2,9 +2,10 @@
 
 Four points are the lane's (docs/decisions/0037-fq-codel.md):
 - A queue sends while its deficit covers its packet, as in Shreedhar and Varghese's paper. The RFC lets it send while its credits are more than 0.
-- A queue that becomes empty is moved or removed with its last packet. The RFC does so when it comes first again.
-- A packet for an empty queue of the old list brings the queue to the end of that list, with one quantum. In the RFC it keeps its place and credits.
-- With the victim search (`waits`), an empty queue of the old list goes to its end, too. In the RFC it is removed.
+- A queue that becomes empty is moved or removed with its last packet, and an empty queue that comes first in the old list is removed at once. The RFC does
+  both when a packet is to be sent.
+- A packet that finds its queue empty in the old list keeps its place, with one quantum. In the RFC the queue keeps its credits, too.
+- With the victim search (`waits`), an empty queue of the old list goes to its end. In the RFC it does so if its credits are used up, and is removed otherwise.
 """
 
 from collections import deque
@@ -25,15 +26,12 @@ class Flows:
         if len(self.packets[queue]) > 1:
             return
         self.credits[queue] = self.quanta[queue]
-        if queue in self.old:
-            self.old.remove(queue)
-            self.old.append(queue)
-        else:
+        if queue not in self.old:
             self.new.append(queue)
 
     def trim(self):
-        """Removes empty queues that have come first in the old list."""
-        while self.old and not self.packets[self.old[0]]:
+        """Removes empty queues that have come first in the old list, if it is served."""
+        while not self.new and self.old and not self.packets[self.old[0]]:
             self.old.popleft()
 
     def leaves(self) -> object:
@@ -54,7 +52,8 @@ class Flows:
         if not self.packets[queue]:
             was_new = flows is self.new
             flows.popleft()
-            if was_new or self.waits:
+            keeps_its_place = was_new or self.waits or self.credits[queue] == 0
+            if keeps_its_place and self.old:
                 self.old.append(queue)
             self.trim()
         return packet

@@ -25,7 +25,7 @@ import vermilion.control.TokenKind
   * @param reports drops and marks can be reported, each as a frame of a stream (report/ReportStream.scala). The cells of packets that are dropped on arrival
   *                return to the free list 64 cycles later
   * @param fq            groups of queues hold flows, by a hash of the packet's flow (classify/FlowGroups.scala), and new flows are served before old ones
-  *                      (schedule/NewFlows.scala); only with `codel`
+  *                      (schedule/KeptPlaces.scala); only with `codel`
   * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and

@@ -3,41 +3,12 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.fixed.{Arithmetic, Delay, ForwardingRam, SweepInit}
-import vermilion.departure.{CodelSettings, DepartureVerdicts, DualPi2Settings, MarkSettings}
+import vermilion.departure.DepartureVerdicts
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 import vermilion.stream.ShortQueue
-
-/** Service settings of a queue. They are written as a whole, one queue per cycle; in builds with `codel` no queue in two consecutive cycles. */
-class QueueService(p: LaneParams) extends Bundle {
-  val queue = UInt(p.queueBits.W)
-  val strict = Bool()
-  val priority = UInt(4.W) // among strict queues, higher first; above 7 counts as 7
-  val quantum = UInt(18.W) // bytes per DRR turn, for queues that are not strict; below 64 counts as 64
-  val shaper = new ShaperConfig
-  val codel = Option.when(p.codel)(new CodelSettings)
-  val marks = Option.when(p.codel)(new MarkSettings)
-  val dualPi2 = Option.when(p.dualpi2)(new DualPi2Settings)
-  val flows = Option.when(p.fq)(Bool()) // of a group whose queues hold flows
-}
-
-/** The part of [[QueueService]] that the choice needs. */
-class ServiceRecord(p: LaneParams) extends Bundle {
-  val strict = Bool()
-  val priority = UInt(3.W)
-  val quantum = UInt(18.W)
-  val shaped = Bool()
-  val judged = Option.when(p.codel)(Bool()) // its packets get a verdict
-  val flows = Option.when(p.fq)(Bool())
-}
-
-/** A packet that a verdict drops. */
-class DroppedPacket(p: LaneParams) extends Bundle {
-  val queue = UInt(p.queueBits.W)
-  val lenBytes = UInt(PktLenBits.W)
-}
 
 object Scheduler {
 
@@ -58,7 +29,8 @@ object Scheduler {
   * A queue that its shaper blocks keeps it.
   * So deficit < quantum + longest packet. A quantum less than the longest packet works, but some DRR turns then send nothing.
   * New flows (RFC 8290), in builds with `fq`: a queue of a group that becomes backlogged is inserted into the list of new flows, which is served before the
-  * DRR list, if it has not been there since the queues of the DRR list had their turn ([[NewFlows]]). It has one quantum, as in the DRR list, where it goes when its turn ends.
+  * DRR list. It has one quantum, as in the DRR list, where it goes when its turn ends or when it becomes empty. A queue that uses up its deficit with its last
+  * packet goes there, too. So an empty queue keeps its place in the DRR list ([[KeptPlaces]]), and its next packet is put there. Shaped queues of a group are never new.
   *
   * The shapers are separate modules, as the schedulers of several egresses share them ([[QueueShaper]], [[PortShaper]]).
   *
@@ -68,10 +40,11 @@ object Scheduler {
   *    or more and sends at once. It also applies if the queue's list was not served in the cycle before ([[SuccessorPrefetch]]).
   *  - A packet of a shaped queue: 3 cycles without a choice, as the shaper determines which queue is next; 4 if it blocks the queue.
   *  - A queue that sends its last packet while another packet arrives: it is inserted again, 4 cycles later.
+  *  - A queue without a packet that comes first in the DRR list: one cycle. No packet is taken while three such queues wait to be inserted.
   *
   * An insertion takes one cycle after its event (J), so the earliest choice is 3 cycles after the packet's enqueue. At most one queue is
   * inserted per cycle. The order is: queues that became backlogged, which cannot wait; queues that were `reactivated`; the queue that its
-  * shaper blocks, to be parked; queues that the shaper releases; the queue whose DRR turn is over. All but the first kind wait in their place. In the
+  * shaper blocks, to be parked; queues that the shaper releases; queues that keep a place without a packet; the queue whose DRR turn is over. All but the first kind wait in their place. In the
   * long run the insertions are not more than the packets sent plus the DRR turns that send nothing.
   * A shaped queue that becomes backlogged is parked first. It is released when the shaper's scan finds it due.
   *
@@ -165,8 +138,10 @@ class Scheduler(p: LaneParams) extends Module {
   private val discards = lists.io.flushed
   private val waits = io.settling.map(_ && lists.io.shaped && lists.io.alone.get).getOrElse(false.B)
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused && !waits)
+  private val flows = Option.when(p.fq)(Module(new KeptPlaces(p)).suggestName("flows"))
   private val mayMove = // its packet is taken or its DRR turn ends
-    lists.io.chosenEarly && !io.shaper.charging && !reactivations.valid && lists.io.settled && mayGo
+    lists.io.chosenEarly && !io.shaper.charging && !reactivations.valid && lists.io.settled && mayGo &&
+      !flows.map(_.io.isFull).getOrElse(false.B)
   private val mayServe = mayMove && io.phase
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
@@ -174,7 +149,11 @@ class Scheduler(p: LaneParams) extends Module {
   private val kept = grant && more
   private val mayInsert = Wire(Bool()) // no other queue is inserted, and the verdicts of the DRR turn are known
   private val restores = Wire(Bool()) // bytes of dropped packets are given back
-  private val reinserts = mayMove && !stays && mayInsert && !restores
+  private val isEmpty = lists.io.place.map(_.isEmpty).getOrElse(false.B) // it only keeps its place
+  // A place ends at once, also while nothing may be sent: a packet of its queue is that of a new flow from then on.
+  private val ends =
+    lists.io.ends.map(_ && lists.io.chosenEarly && !io.shaper.charging && lists.io.settled).getOrElse(false.B)
+  private val reinserts = mayMove && !stays && mayInsert && !restores && !isEmpty
   private val parks = Wire(Bool())
   io.serve := first.head
   io.take := grant
@@ -184,8 +163,8 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.pop := (mayMove && Mux(
     stays,
     io.phase && !more,
-    mayInsert && !restores
-  )) || parks // emptied, reinserts or parks
+    mayInsert && !restores && !isEmpty
+  )) || ends || parks // emptied, reinserts, ends or parks
   lists.io.taken := grant
   lists.io.remainingDeficit := Arithmetic.wrap(first.deficit - first.head.packet.lenBytes, DeficitBits)
   when(grant) { holdsFirst := kept }
@@ -270,6 +249,7 @@ class Scheduler(p: LaneParams) extends Module {
   private class Insertion extends Bundle {
     val entry = new ListedQueue(p)
     val add = Bool() // a quantum is added
+    val isPlace = Option.when(p.fq)(Bool()) // of a queue without a packet
     val mayPark = Bool() // park the queue if it is shaped
     val mustPark = Bool()
   }
@@ -278,14 +258,17 @@ class Scheduler(p: LaneParams) extends Module {
   private val afterReactivations = !io.becameBacklogged.valid && !reactivations.valid
   parks := blocks && afterReactivations
   releases.io.deq.ready := afterReactivations && !blocks
-  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid && !ourClaim.isOpen
+  private val offered = flows.map(_.io.offer.valid).getOrElse(false.B)
+  mayInsert := afterReactivations && !blocks && !releases.io.deq.valid && !offered && !ourClaim.isOpen
+  for (flows <- flows) flows.io.offer.ready := afterReactivations && !blocks && !releases.io.deq.valid
   assert(!(parks || reinserts) || afterReactivations, "two queues are inserted at once")
-  event.valid := io.becameBacklogged.valid || reactivations.valid || blocks || releases.io.deq.valid || reinserts
+  event.valid := io.becameBacklogged.valid || reactivations.valid || blocks || releases.io.deq.valid || offered || reinserts
   private def inserting(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Insertion = {
     val j = Wire(new Insertion)
     j.entry.head := head
     j.entry.deficit := deficit
     j.add := add
+    j.isPlace.foreach(_ := false.B)
     j.mayPark := mayPark
     j.mustPark := mustPark
     j
@@ -298,12 +281,22 @@ class Scheduler(p: LaneParams) extends Module {
   private def either(pick: Bool, one: Insertion, other: Insertion): Insertion =
     Mux(pick, one.asUInt, other.asUInt).asTypeOf(new Insertion)
   private val fromShaper = releases.io.deq.valid && !blocks
+  private val ofFirst =
+    inserting(first.head, firstDeficit, !blocks && (!isDrr || !firstCovered), mayPark = false.B, mustPark = blocks)
+  private val ofPlace = flows.map { flows =>
+    val head = Wire(new QueueHead(p))
+    head.queue := flows.io.offer.bits
+    head.packet := DontCare
+    val place = inserting(head, 0.U, add = false.B, mayPark = false.B, mustPark = false.B)
+    place.isPlace.foreach(_ := true.B)
+    place
+  }
   event.bits := either(
     afterReactivations,
     either(
       fromShaper,
       inserting(released.head, released.deficit, releasedAdds, mayPark = false.B, mustPark = false.B),
-      inserting(first.head, firstDeficit, !blocks && (!isDrr || !firstCovered), mayPark = false.B, mustPark = blocks)
+      ofPlace.map(either(offered && !blocks, _, ofFirst)).getOrElse(ofFirst)
     ),
     either(
       io.becameBacklogged.valid,
@@ -317,29 +310,48 @@ class Scheduler(p: LaneParams) extends Module {
   private val j = Delay(event.bits)
   private val jQueue = event.bits.entry.head.queue
   private val jService = service.read(jQueue)
-  private val jParks = j.mustPark || (j.mayPark && jService.shaped)
+  // Its place in the DRR list waits for this packet. Only what becomes backlogged or is reactivated may park.
+  private val jFills = flows.map(_.io.isListed && j.mayPark).getOrElse(false.B)
+  private val jParks = j.mustPark || (j.mayPark && jService.shaped && !jFills)
   io.lookup(1) := jQueue
   io.shaper.parkNext := jQueue
   io.shaper.park := jValid && jParks
   io.shaper.mayBeDue := !j.mustPark
-  lists.io.store.valid := jValid
+  private val isFlow = jService.flows.map(_ && !jService.strict).getOrElse(false.B)
+  private val jPlace = j.isPlace.getOrElse(false.B)
+  // No place is kept in an empty list, or after new settings of the queue.
+  private val keepsPlace = isFlow && !jService.shaped && lists.io.holdsOld.getOrElse(false.B)
+  lists.io.store.valid := jValid && (!jPlace || keepsPlace)
   lists.io.store.bits.head := j.entry.head
   private val credit = Mux(j.add && !jParks, jService.quantum, 0.U)
   private val credited = j.entry.deficit +& credit
   lists.io.store.bits.deficit := credited(DeficitBits - 1, 0)
   lists.io.storeCovered := Arithmetic.reachTogether(j.entry.deficit, credit, j.entry.head.packet.lenBytes)
-  lists.io.push := !jParks
+  lists.io.push := !jParks && !jFills
   lists.io.pushService := jService
-  for (pushNew <- lists.io.pushNew) {
-    val flows = Module(new NewFlows(p)).suggestName("flows")
-    flows.io.queue := jQueue
-    // Only what becomes backlogged or is reactivated may park.
-    pushNew := j.mayPark && jService.flows.get && !jService.strict && flows.io.isNew
-    flows.io.entered := jValid && !jParks && !jService.strict && !pushNew
-    flows.io.left := popsDrr
-    flows.io.emptied.valid := emptied
-    flows.io.emptied.bits.queue := first.head.queue
-    flows.io.emptied.bits.wasNew := isNew
+  for (flows <- flows) {
+    val keeps = lists.io.flows.get && isDrr && !lists.io.shaped
+    // A queue of the DRR list keeps its place if its deficit is used up. With the victim search each does, as its head may only have run empty.
+    val isUsedUp = if (p.victims == 0) Delay(isNew) || Delay(lists.io.remainingDeficit) === 0.U else true.B
+    flows.io.emptied.valid := RegNext(emptied && keeps, false.B) && isUsedUp
+    flows.io.emptied.bits := Delay(first.head.queue)
+    flows.io.arrival.valid := !afterReactivations
+    flows.io.arrival.bits := Mux(
+      io.becameBacklogged.valid,
+      io.becameBacklogged.bits.queue,
+      reactivations.bits.queue
+    )
+    flows.io.inserts := lists.io.store.valid && jPlace
+    flows.io.fills := jValid && jFills
+    flows.io.ends.valid := ends
+    flows.io.ends.bits.queue := first.head.queue
+    flows.io.ends.bits.turn := lists.io.place.get.turn
+    lists.io.pushNew.foreach(_ := j.mayPark && isFlow && !flows.io.isListed && !flows.io.waited)
+    lists.io.fill.foreach(_ := jFills)
+    for (place <- lists.io.storePlace) {
+      place.isEmpty := jPlace
+      place.turn := flows.io.turn
+    }
   }
   lists.io.pushMore := j.entry.head.packet.name =/= io.newest(1)
   assert(!jValid || credited(DeficitBits) === 0.U, "a deficit does not fit")
@@ -348,15 +360,15 @@ class Scheduler(p: LaneParams) extends Module {
   private val listed = lists.io.holdsQueues
   private val quiet =
     !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid &&
-      !newClaim.foldLeft(claim.isOpen)(_ || _.isOpen)
-  private val closed = listed && (!io.port.open || io.paused)
+      !newClaim.foldLeft(claim.isOpen)(_ || _.isOpen) && flows.map(_.io.isIdle).getOrElse(true.B)
+  private val closed = listed && (!io.port.open || io.paused) && !isEmpty
   private val stuck = closed || !listed
   private val known = !io.shaper.anyParked || io.shaper.earliest.valid
   private val earliest = io.shaper.earliest.bits
   private val sooner = io.shaper.anyParked && (io.paused || !(closed && Arithmetic.reached(earliest, io.port.due)))
   private val come = Mux(sooner, Arithmetic.reached(io.now, earliest), Arithmetic.reached(io.now, io.port.due))
   private val waiting = listed || io.shaper.anyParked
-  private val resumes = io.paused && listed && !io.shaper.anyParked // only the end of the pause helps
+  private val resumes = io.paused && listed && !isEmpty && !io.shaper.anyParked // only the end of the pause helps
   io.wake.valid := waiting && quiet && stuck && known && !come && !resumes && !io.flush.any
   io.wake.bits := Mux(sooner, earliest, io.port.due)
   io.holdsPackets := !quiet || waiting

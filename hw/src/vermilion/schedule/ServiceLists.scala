@@ -8,33 +8,6 @@ import vermilion.lane.LaneParams
 import vermilion.protect.Guards
 import vermilion.queue.{PacketRef, QueueHead}
 
-/** Numbers the lists: strict levels from 0, the highest, to 7; in builds with `fq` the list of new flows (RFC 8290); and the DRR list. */
-object Level {
-  private val Strict = 8
-  val New = Strict // in builds with `fq`
-  def drr(p: LaneParams): Int = if (p.fq) New + 1 else Strict
-  def count(p: LaneParams): Int = drr(p) + 1
-
-  /** The lists whose queues have a deficit. */
-  def withDeficit(p: LaneParams): Seq[Int] = Strict to drr(p)
-  val Bits = log2Ceil(Strict + 1)
-
-  def apply(p: LaneParams, service: ServiceRecord): UInt =
-    Mux(service.strict, 7.U(Bits.W) - service.priority, drr(p).U(Bits.W))
-}
-
-/** A queue with its first packet and its deficit: the bytes that it may still send in this DRR turn. */
-class ListedQueue(p: LaneParams) extends Bundle {
-  val head = new QueueHead(p)
-  val deficit = UInt(Scheduler.DeficitBits.W) // has no meaning in a strict level
-}
-
-/** A deficit to which bytes have been given back. */
-class RestoredDeficit extends Bundle {
-  val deficit = UInt(Scheduler.DeficitBits.W)
-  val covered = Bool() // it covers the queue's packet
-}
-
 /** Holds the queues that may send, in nine lists, one per level; a queue is in at most one list. Builds with `fq` have a tenth, of new flows.
   *
   * The first queue of each list is in registers, with the number of the next queue. All others are in RAM, linked. The first queue's packet is
@@ -52,6 +25,8 @@ class RestoredDeficit extends Bundle {
   * `more` says that the queue holds a packet after the first, as of the cycle before. It is computed from RAM when a queue or packet becomes
   * first, and `appended` keeps it up to date. `moved` says that the queue was configured since its insertion, so it may belong to another list.
   *
+  * In builds with `fq` the DRR list also holds queues without a packet, which keep their places ([[KeptPlaces]]). `fill` gives such a queue its packet where it is.
+  *
   * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue after the chosen; `parkedQueue` for the module
   * that parks queues); `links`, queues x queue, 1W (push) 1R. Lists have no counts: `tails` gives the last queue.
   *
@@ -65,6 +40,9 @@ class ServiceLists(p: LaneParams) extends Module {
     val push = Input(Bool()) // what is stored is inserted at the end of the list of its level
     val deficits = Option.when(p.fq)(Output(Vec(2, UInt(Scheduler.DeficitBits.W)))) // of new flows and of the DRR list
     val pushNew = Option.when(p.fq)(Input(Bool())) // or of the list of new flows
+    // With `store`: the queue is inserted without a packet; it is in the DRR list without a packet, and this is its packet.
+    val storePlace = Option.when(p.fq)(Input(new KeptPlace))
+    val fill = Option.when(p.fq)(Input(Bool()))
     val pushService = Input(new ServiceRecord(p))
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next cycle
@@ -76,6 +54,10 @@ class ServiceLists(p: LaneParams) extends Module {
     val more = Output(Bool()) // a successor is queued after its packet
     val shaped = Output(Bool())
     val judged = Option.when(p.codel)(Output(Bool())) // its packets get a verdict
+    val flows = Option.when(p.fq)(Output(Bool())) // its queue holds flows
+    val place = Option.when(p.fq)(Output(new KeptPlace))
+    val holdsOld = Option.when(p.fq)(Output(Bool())) // the DRR list holds a queue
+    val ends = Option.when(p.fq)(Output(Bool())) // it holds no packet, and none comes in this cycle
     val alone = Option.when(p.codel)(Output(Bool())) // no other queue is listed
     // Of the first queue of the served list, if it is not first since this cycle: they are known earlier.
     val heldCovered, heldMoved = Output(Bool())
@@ -108,6 +90,8 @@ class ServiceLists(p: LaneParams) extends Module {
     val queue = UInt(p.queueBits.W)
     val more, shaped, moved = Bool()
     val judged = Option.when(p.codel)(Bool())
+    val flows = Option.when(p.fq)(Bool())
+    val place = Option.when(p.fq)(new KeptPlace)
     val covered = Bool() // its deficit covers its packet; in a strict level always true
     val lone = Bool() // it is the last, too
     val byPush = Bool() // its packet came by a push
@@ -116,6 +100,7 @@ class ServiceLists(p: LaneParams) extends Module {
     val packet = new PacketRef(p)
     val deficit = UInt(Scheduler.DeficitBits.W)
     val covered = Bool() // the deficit covers the packet
+    val place = Option.when(p.fq)(new KeptPlace)
   }
 
   private val (count, drr) = (Level.count(p), Level.drr(p))
@@ -132,7 +117,6 @@ class ServiceLists(p: LaneParams) extends Module {
   private val deficits = newDeficit.toSeq :+ deficit // by [[Level.withDeficit]]
   io.deficits.foreach(_ := VecInit(deficits))
   private def hasDeficit(list: UInt): Bool = Level.withDeficit(p).map(list(_)).reduce(_ || _)
-  private def isNew(list: UInt): Bool = list(Level.New)
 
   /** What belongs to the list of this level, which is that of new flows or the DRR list. Its lowest bit tells; `served` has loads enough. */
   private def ofLevel[T <: Data](level: UInt, each: Seq[T]): T =
@@ -159,9 +143,10 @@ class ServiceLists(p: LaneParams) extends Module {
   private val arrivedEntry = entries.read(io.following, arrived)
   private val arrivedQueue = Delay(io.following)
   private val arrivedFollowing = links.read(io.following, arrived)
-  private val arrivedMore = arrivedEntry.packet.name =/= io.followingNewest.name
+  private def isEmpty(place: Option[KeptPlace]): Bool = place.map(_.isEmpty).getOrElse(false.B)
+  private val arrivedMore = arrivedEntry.packet.name =/= io.followingNewest.name && !isEmpty(arrivedEntry.place)
   private val arrivedMoved =
-    Level(p, io.followingService) =/= (if (p.fq) Mux(isNew(lastServed), drr.U, lastLevel) else lastLevel)
+    Level(p, io.followingService) =/= (if (p.fq) Mux(lastServed(Level.New), drr.U, lastLevel) else lastLevel)
   private val arrivedLone = tails.read(lastLevel) === arrivedQueue
   private val prefetch = Module(new SuccessorPrefetch(p))
   private val coming = prefetch.io.coming
@@ -180,7 +165,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val packetOf = OHToUInt(served) // and not `level`, which synthesis would take into the RAM
   private val heldPacket = Mux(held.byPush, pushedPackets.read(packetOf), comePackets.read(packetOf))
   private val drrArrived = arrived && lastServed(drr)
-  private val arrivals = newDeficit.map(_ => arrived && isNew(lastServed)).toSeq :+ drrArrived
+  private val arrivals = newDeficit.map(_ => arrived && lastServed(Level.New)).toSeq :+ drrArrived
   private val drrDeficits = arrivals.zip(deficits).map { case (here, deficit) =>
     Mux(here, arrivedEntry.deficit, deficit)
   }
@@ -198,6 +183,16 @@ class ServiceLists(p: LaneParams) extends Module {
   io.heldLength := heldPacket.lenBytes
   io.shaped := Mux(arrivedHere, io.followingService.shaped, held.shaped)
   io.judged.foreach(_ := Mux(arrivedHere, io.followingService.judged.get, held.judged.get))
+  io.flows.foreach(_ := Mux(arrivedHere, io.followingService.flows.get, held.flows.get))
+  io.place.foreach(_ := Mux(arrivedHere, arrivedEntry.place.get, held.place.get))
+  private def stores(queue: UInt): Bool = io.store.valid && pushed.head.queue === queue
+  io.ends.foreach(
+    _ := Mux(
+      arrivedHere,
+      isEmpty(arrivedEntry.place) && !stores(arrivedQueue),
+      isEmpty(held.place) && !stores(held.queue)
+    )
+  )
   io.following := Mux(arrivedHere, arrivedFollowing, heldFollowing)
   io.settled := !kept // a packet that comes after a keep is not chosen at once
 
@@ -217,13 +212,13 @@ class ServiceLists(p: LaneParams) extends Module {
   prefetch.io.pushed.valid := pushing
   prefetch.io.pushed.bits := pushed.head.packet
   prefetch.io.pushedDeficit := pushed.deficit
-  prefetch.io.pushedMore := io.pushMore
+  prefetch.io.pushedMore := io.pushMore && !isEmpty(io.storePlace)
   prefetch.io.comesInDrr := Mux(kept, lastDrr, hasDeficit(served))
   prefetch.io.inDrr := hasDeficit(served)
   prefetch.io.keep := io.keep
   prefetch.io.pop := io.pop
   prefetch.io.restored.zip(io.restore).foreach { case (to, from) => to := from.valid }
-  prefetch.io.appended.valid := is(appendedQueue, io.chosen.bits.head.queue)
+  prefetch.io.appended.valid := is(appendedQueue, io.chosen.bits.head.queue) && !isEmpty(io.place)
   prefetch.io.appended.bits := io.appended.bits.packet
   prefetch.io.successor := io.successor
   prefetch.io.newestServed := io.newestServed
@@ -231,12 +226,15 @@ class ServiceLists(p: LaneParams) extends Module {
   io.askQueue := Mux(prefetch.io.none, pushed.head.queue, io.chosen.bits.head.queue)
 
   // ---- a push
+  private val fills = io.fill.map(_ && io.store.valid).getOrElse(false.B)
   private val pushLevel =
-    if (p.fq) Mux(io.pushNew.get, Level.New.U, Level(p, io.pushService)) else Level(p, io.pushService)
+    if (p.fq) Mux(fills, drr.U, Mux(io.pushNew.get, Level.New.U, Level(p, io.pushService)))
+    else Level(p, io.pushService)
   private val stored = Wire(new Stored)
   stored.packet := pushed.head.packet
   stored.deficit := pushed.deficit
-  stored.covered := io.storeCovered
+  stored.covered := io.storeCovered && !isEmpty(io.storePlace)
+  stored.place.zip(io.storePlace).foreach { case (to, from) => to := from }
   entries.write(io.store.valid, pushed.head.queue, stored)
   links.write(pushing && valid(pushLevel), tails.read(pushLevel), pushed.head.queue)
   when(pushing) { tails.write(pushLevel, pushed.head.queue) }
@@ -289,6 +287,7 @@ class ServiceLists(p: LaneParams) extends Module {
   assert(arrivedHere === (arrived && sameServed), "it is not known whether the queue that arrives is served")
   io.chosenEarly := RegNext(Mux(empties, topOther.orR, top.orR) || pushing, false.B)
   io.holdsQueues := valid.asUInt.orR
+  io.holdsOld.foreach(_ := valid(drr))
 
   for (((list, deficit), present) <- Level.withDeficit(p).zip(deficits).zip(drrDeficits)) {
     deficit := Mux(io.taken && served(list), io.remainingDeficit, present)
@@ -297,14 +296,19 @@ class ServiceLists(p: LaneParams) extends Module {
   private val opens = pushes & ~valid.asUInt
   private val follows = pushes & served & Fill(count, servedLone)
   private val becomesFirst = opens | (follows & Fill(count, io.pop))
-  when(opens.orR || (follows.orR && io.pop)) { pushedPackets.write(pushLevel, pushed.head.packet) }
+  // The packet of a queue that is first in the DRR list without one. It stays first in this cycle.
+  private val fillsFirst =
+    if (p.fq) fills && stores(Mux(drrArrived, arrivedQueue, firsts(drr).queue)) && valid(drr) else false.B
+  when(opens.orR || (follows.orR && io.pop) || fillsFirst) { pushedPackets.write(pushLevel, pushed.head.packet) }
   private val pushedFirst = Wire(new First)
   pushedFirst.queue := pushed.head.queue
-  pushedFirst.more := io.pushMore || is(appendedQueue, pushed.head.queue)
+  pushedFirst.more := (io.pushMore || is(appendedQueue, pushed.head.queue)) && !isEmpty(io.storePlace)
   pushedFirst.shaped := io.pushService.shaped
   pushedFirst.judged.foreach(_ := io.pushService.judged.get)
-  pushedFirst.moved := is(io.configured, pushed.head.queue)
-  pushedFirst.covered := io.storeCovered || io.pushService.strict
+  pushedFirst.flows.foreach(_ := io.pushService.flows.get)
+  pushedFirst.place.zip(stored.place).foreach { case (to, from) => to := from }
+  pushedFirst.moved := is(io.configured, pushed.head.queue) || (fills && io.pushService.strict)
+  pushedFirst.covered := stored.covered || (io.pushService.strict && !fills)
   pushedFirst.lone := true.B
   pushedFirst.byPush := true.B
 
@@ -316,11 +320,14 @@ class ServiceLists(p: LaneParams) extends Module {
     first.queue := Mux(arrivesHere, arrivedQueue, old.queue)
     first.shaped := Mux(arrivesHere, io.followingService.shaped, old.shaped)
     first.judged.foreach(_ := Mux(arrivesHere, io.followingService.judged.get, old.judged.get))
-    first.more := Mux(
+    first.flows.foreach(_ := Mux(arrivesHere, io.followingService.flows.get, old.flows.get))
+    first.place.foreach(_ := Mux(arrivesHere, arrivedEntry.place.get, old.place.get))
+    val more = Mux(
       arrivesHere,
       Mux(keepsHere, coming.more, arrivedMore) || is(appendedQueue, arrivedQueue),
       Mux(keepsHere, coming.more, old.more) || is(appendedQueue, old.queue)
     )
+    first.more := more && !isEmpty(first.place)
     first.moved := Mux(
       arrivesHere,
       arrivedMoved || is(io.configured, arrivedQueue),
@@ -333,7 +340,10 @@ class ServiceLists(p: LaneParams) extends Module {
     val alone = Mux(arrivesHere, arrivedLone, old.lone)
     first.lone := alone && !here(pushes)
     first.byPush := old.byPush && !arrivesHere && !keepsHere
-    (first, Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedFollowing, oldFollowing)))
+    val filled = WireInit(pushedFirst)
+    filled.lone := alone
+    val following = Mux(here(pushes) && alone, pushed.head.queue, Mux(arrivesHere, arrivedFollowing, oldFollowing))
+    (if (p.fq) Mux(fillsFirst && list(drr), filled, first) else first, following)
   }
   private val levels = 0 until count
   for (level <- levels) {
@@ -355,7 +365,7 @@ class ServiceLists(p: LaneParams) extends Module {
   for ((list, deficit) <- Level.withDeficit(p).zip(deficits)) {
     for (restore <- io.restore)
       when(if (p.fq) restore.valid && served(list) else restore.valid) { deficit := restore.bits.deficit }
-    when(becomesFirst(list)) { deficit := stored.deficit }
+    when(becomesFirst(list) || (if (list == drr) fillsFirst else false.B)) { deficit := stored.deficit }
   }
 
   private val parkedEntry = entries.read(io.parkedQueue, true.B)
@@ -385,7 +395,7 @@ class ServiceLists(p: LaneParams) extends Module {
   for ((list, deficit) <- Level.withDeficit(p).zip(deficits)) {
     val drrHeld = valid(list) && served(list) && !(comes && lastServed(list))
     assert(
-      !drrHeld || held.covered === (deficit >= heldPacket.lenBytes),
+      !drrHeld || isEmpty(held.place) || held.covered === (deficit >= heldPacket.lenBytes),
       "it is not known whether a deficit covers the packet"
     )
   }
@@ -393,6 +403,7 @@ class ServiceLists(p: LaneParams) extends Module {
   assert(!strictHeld || held.covered, "a packet of a strict queue waits for a deficit")
   assert(!isSettled || io.chosenEarly === io.chosen.valid, "it is not known whether a queue is chosen")
   assert(!(io.pop && io.keep), "a queue is kept and removed in the same cycle")
+  assert(!(io.taken && isEmpty(io.place)), "a packet is taken from a queue that holds none")
   assert(!((io.pop || io.keep) && !io.chosen.valid), "`pop` or `keep` without a chosen queue")
 
   val guard = guards.ports()

@@ -16,7 +16,8 @@ case class Service(
     costMant: Int = 0,
     costShift: Int = 0,
     burstNs: Long = 0,
-    codel: Option[Codel] = None
+    codel: Option[Codel] = None,
+    flows: Boolean = false
 )
 
 /** A packet that comes. */
@@ -85,6 +86,7 @@ class EgressBench(dut: SeenEgressQueues, p: LaneParams, seed: Int, swept: Boolea
     c.bits.strict.poke(s.strict.B)
     c.bits.priority.poke(s.priority.U)
     c.bits.quantum.poke(s.quantum.U)
+    c.bits.flows.foreach(_.poke(s.flows.B))
     shaper(c.bits.shaper, s)
     for (to <- c.bits.codel) {
       val codel = s.codel.getOrElse(Codel())

@@ -16,7 +16,8 @@ import vermilion.lane.LaneParams
   *
   * In builds with `codel` any packet that has another queued behind it may be dropped or marked by its verdict.
   *
-  * In builds with `fq` any queue may hold flows. While a queue waits in the DRR list, no other is inserted twice into the list of new flows.
+  * In builds with `fq` any queue may hold flows. A queue is in one list at most. While a queue waits in the DRR list, with or without a packet, no other is inserted
+  * twice into the list of new flows.
   *
   * @param flushes anything may be flushed, and the egress paused, in any clock; else neither is
   */
@@ -192,8 +193,11 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     val scheduler = dut.schedulers.head
     val first = chosen.bits.head.queue
     val pops = BoringUtils.bore(scheduler.lists.io.pop) && inDrr
-    val ends = pops && !take
+    // A queue without a packet only has a place in the DRR list: it begins and ends no turn.
+    def isPlace(place: Option[KeptPlace]): Bool = place.map(BoringUtils.bore(_).isEmpty).getOrElse(false.B)
+    val ends = pops && !take && !isPlace(scheduler.lists.io.place)
     val stored = BoringUtils.bore(scheduler.lists.io.store)
+    val storesPacket = stored.valid && !isPlace(scheduler.lists.io.storePlace)
     val drop = BoringUtils.bore(scheduler.io.dropped.get)
     val length = chosen.bits.head.packet.lenBytes
     for (q <- 0 until p.queues) {
@@ -202,7 +206,7 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
       val inTurn, ended = RegInit(false.B)
       val takes = take && inDrr && isFirst
       val drops = drop.valid && drop.bits.queue === q.U && inTurn
-      val joins = stored.valid && stored.bits.head.queue === q.U
+      val joins = storesPacket && stored.bits.head.queue === q.U
       val before = Mux(joins, Mux(ended, mayStill, 0.U) + Mux(quantum(q), 128.U, 64.U), mayStill)
       mayStill := before - Mux(takes, length, 0.U) + Mux(drops, drop.bits.lenBytes, 0.U)
       inTurn := !(pops && isFirst) && (takes || inTurn)
@@ -216,14 +220,21 @@ class EgressChecks(p: LaneParams, bounds: EgressBounds, flushes: Boolean = false
     }
   }
 
-  // ---- with flows: who waits in the DRR list is passed once by each new flow
+  // ---- with flows: a queue is in one list at most, with or without a packet; a queue in the DRR list is passed once by each new flow
   if (p.fq) {
     val lists = dut.schedulers.head.lists
-    val pops = BoringUtils.bore(lists.io.pop) && level === Level.drr(p).U
+    val popsAny = BoringUtils.bore(lists.io.pop)
+    val pops = popsAny && level === Level.drr(p).U
     val stored = BoringUtils.bore(lists.io.store)
     val pushes = stored.valid && BoringUtils.bore(lists.io.push)
     val isNew = BoringUtils.bore(lists.io.pushNew.get)
     val toDrr = pushes && !isNew && !BoringUtils.bore(lists.io.pushService).strict
+    for (q <- 0 until p.queues) {
+      val listed = RegInit(false.B)
+      val enters = pushes && stored.bits.head.queue === q.U
+      listed := enters || (listed && !(popsAny && chosen.bits.head.queue === q.U))
+      assert(!(enters && listed), "a queue is inserted into a second list")
+    }
     for (q <- 0 until p.queues; r <- 0 until p.queues if q != r) {
       val waits, passed = RegInit(false.B)
       val enters = toDrr && stored.bits.head.queue === q.U
