@@ -1,9 +1,8 @@
 """A report that is written, and a browser that shows it."""
 
-import shutil
-
 import pytest
 
+from support.browser import start as browser_without_window
 from support.report_runs import run_json, setting, trace_file, traffic
 from vermilion import report
 
@@ -19,20 +18,7 @@ def written(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not installed; apt-get install chromium chromium-driver")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
-    flags += " --disable-component-update --disable-sync --window-size=1100,1400"
-    for flag in flags.split() + [f"--user-data-dir={tmp_path_factory.mktemp('browser')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=Service(driver))
+    started = browser_without_window(tmp_path_factory.mktemp("browser"))
     yield started
     started.quit()
 

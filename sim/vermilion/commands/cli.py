@@ -25,6 +25,7 @@ from .card_commands import apply, ctl
 from .check import check
 from .corundum_commands import corundum, release
 from .device import device
+from .docs_command import docs
 from .from_tc_command import from_tc
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .run_command import run, tell_notes
@@ -113,6 +114,7 @@ for command in (
     ctl,
     device,
     distance_drops,
+    docs,
     experiment,
     sweep,
     dask,
