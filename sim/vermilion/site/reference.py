@@ -59,7 +59,9 @@ def described(words: str, command: click.Command) -> str:
     for option in command.params:
         record = option.get_help_record(context) if isinstance(option, click.Option) else None
         if record:
-            rows.append([f"`{record[0]}`", record[1]])
+            name, _, choices = record[0].removesuffix("]").partition("[")
+            legal = f" One of: {', '.join(choices.split('|'))}." if choices else ""
+            rows.append([f"`{name.strip()}`", record[1] + legal])
     text += "\n" + table(["option", "meaning"], rows) if rows else ""
     for name, each in sorted(command.commands.items()) if isinstance(command, click.Group) else ():
         text += described(f"{words} {name}", each).replace("\n## ", "\n### ", 1)

@@ -71,4 +71,28 @@ def redp() -> Drawing:
     return d
 
 
-ALL = (drop_curves, redp)
+def numbers() -> Drawing:
+    d = Drawing(
+        "numbers",
+        720,
+        260,
+        "Number formats",
+        "Averages are U27.16, probabilities U1.32, scaled numbers a mantissa and a shift, times 48 bits of ns.",
+    )
+    rows = [
+        ("average", [(27, "27 bits", "green"), (16, "16 fraction bits", "yellow")], "bytes or packets"),
+        ("probability", [(2, "1", "green"), (32, "32 fraction bits", "yellow")], "1.0 is 2^32"),
+        ("scaled number", [(18, "m: 18 bits", "green"), (12, "s: 6 bits", "blue")], "m 2^-s: rates, reciprocals"),
+        ("time", [(48, "48 bits", "green")], "ns; wraps after 78 h"),
+    ]
+    for i, (name, fields, told) in enumerate(rows):
+        y, x = 20 + 58 * i, 130.0
+        d.text(x - 12, y + 24, name, "end")
+        for bits, inside, kind in fields:
+            d.box(x, y, 8 * bits, 38, inside, kind=kind, small=True)
+            x += 8 * bits
+        d.text(x + 12, y + 24, told, "small start")
+    return d
+
+
+ALL = (drop_curves, redp, numbers)

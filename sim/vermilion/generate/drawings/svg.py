@@ -15,15 +15,15 @@ SCHEMES = f"""
 svg.vm-drawing {{{LIGHT}}}
 @media (prefers-color-scheme: dark) {{ svg.vm-drawing {{{DARK}}} }}
 """
-STYLE = f"""{SCHEMES}.vm-drawing .paper {{fill:var(--paper)}} .vm-drawing text {{fill:var(--ink);font-size:{SIZE}px;text-anchor:middle}}
-.vm-drawing .box {{fill:var(--box);stroke:var(--edge)}} .vm-drawing .ours {{fill:var(--ours);stroke:var(--mark);stroke-width:1.5}}
-.vm-drawing .green {{fill:var(--green);stroke:var(--edge)}} .vm-drawing .yellow {{fill:var(--yellow);stroke:var(--edge)}}
-.vm-drawing .red {{fill:var(--red);stroke:var(--edge)}} .vm-drawing .blue {{fill:var(--blue);stroke:var(--edge)}}
-.vm-drawing .group {{fill:none;stroke:var(--edge);stroke-dasharray:5 4}} .vm-drawing .open {{fill:none;stroke:none}}
-.vm-drawing .line {{fill:none;stroke:var(--soft);stroke-width:1.5}} .vm-drawing .dash {{stroke-dasharray:5 4}}
-.vm-drawing .curve {{fill:none;stroke:var(--mark);stroke-width:2}} .vm-drawing .other {{stroke:var(--on)}} .vm-drawing .tip {{fill:var(--soft)}}
-.vm-drawing text.small {{font-size:{SMALL}px;fill:var(--soft)}} .vm-drawing text.name {{font-weight:600}} .vm-drawing text.mark {{fill:var(--mark);font-weight:600}}
-.vm-drawing text.start {{text-anchor:start}} .vm-drawing text.end {{text-anchor:end}}
+STYLE = f"""{SCHEMES}.vm-boxes .paper {{fill:var(--paper)}} .vm-boxes text {{fill:var(--ink);font-size:{SIZE}px;text-anchor:middle}}
+.vm-boxes .box {{fill:var(--box);stroke:var(--edge)}} .vm-boxes .ours {{fill:var(--ours);stroke:var(--mark);stroke-width:1.5}}
+.vm-boxes .green {{fill:var(--green);stroke:var(--edge)}} .vm-boxes .yellow {{fill:var(--yellow);stroke:var(--edge)}}
+.vm-boxes .red {{fill:var(--red);stroke:var(--edge)}} .vm-boxes .blue {{fill:var(--blue);stroke:var(--edge)}}
+.vm-boxes .group {{fill:none;stroke:var(--edge);stroke-dasharray:5 4}} .vm-boxes .open {{fill:none;stroke:none}}
+.vm-boxes .line {{fill:none;stroke:var(--soft);stroke-width:1.5}} .vm-boxes .dash {{stroke-dasharray:5 4}}
+.vm-boxes .curve {{fill:none;stroke:var(--mark);stroke-width:2}} .vm-boxes .other {{stroke:var(--on)}} .vm-boxes .tip {{fill:var(--soft)}}
+.vm-boxes text.small {{font-size:{SMALL}px;fill:var(--soft)}} .vm-boxes text.name {{font-weight:600}} .vm-boxes text.mark {{fill:var(--mark);font-weight:600}}
+.vm-boxes text.start {{text-anchor:start}} .vm-boxes text.end {{text-anchor:end}}
 """
 
 
@@ -121,7 +121,7 @@ class Drawing:
         """The file's text."""
         words = f"<title>{escape(self.title)}</title><desc>{escape(self.told)}</desc>"
         tip = f'<defs><marker id="tip-{self.name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0L8 4L0 8Z"/></marker></defs>'
-        head = f'<svg class="vm-drawing" xmlns="http://www.w3.org/2000/svg" width="{self.w}" height="{self.h}" viewBox="0 0 {self.w} {self.h}" role="img" font-family="system-ui, DejaVu Sans, sans-serif">'
+        head = f'<svg class="vm-drawing vm-boxes" xmlns="http://www.w3.org/2000/svg" width="{self.w}" height="{self.h}" viewBox="0 0 {self.w} {self.h}" role="img" font-family="system-ui, DejaVu Sans, sans-serif">'
         paper = f'<rect class="paper" width="{self.w}" height="{self.h}"/>'
         return (
             "\n".join(

@@ -14,11 +14,11 @@ from .svg import SCHEMES
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 # A selector with an ancestor does not reach what <use> shows, so each class has a name of its own.
 COLOURS = """
-.vm-drawing .paper {fill:var(--paper)} .vm-drawing text {font-size:13px;fill:var(--ink)}
+.vm-wave .paper {fill:var(--paper)} .vm-wave text {font-size:13px;fill:var(--ink)}
 .vw-s1,.vw-s4 {fill:none;stroke:var(--ink)} .vw-s2 {fill:none;stroke:var(--soft);stroke-width:.5}
 .vw-s3 {fill:none;stroke:var(--ink);stroke-dasharray:1 3} .vw-s5 {fill:var(--paper)} .vw-s6 {fill:var(--ink)}
 .vw-s7 {fill:var(--box)} .vw-s8 {fill:var(--yellow)} .vw-s9 {fill:var(--red)} .vw-s10 {fill:var(--blue)} .vw-s11 {fill:var(--green)}
-.vw-s16 {fill:none;stroke:var(--on)} .vm-drawing .gmarks line, .vm-drawing line {stroke:var(--edge);stroke-width:.5;stroke-dasharray:1 3}
+.vw-s16 {fill:none;stroke:var(--on)} .vm-wave .gmarks line, .vm-wave line {stroke:var(--edge);stroke-width:.5;stroke-dasharray:1 3}
 """
 
 
@@ -45,7 +45,7 @@ def draw(path: Path) -> str:
             each.set("id", names.get(each.get("id", ""), f"{path.stem}-{each.get('id')}"))
         if link := each.get(f"{{{LINK}}}href"):
             each.set(f"{{{LINK}}}href", f"#{names[link.removeprefix('#')]}")
-    root.set("class", "vm-drawing")
+    root.set("class", "vm-drawing vm-wave")
     title = ElementTree.Element(f"{{{SVG}}}title")
     title.text = source["head"]["text"]
     root.insert(0, title)
