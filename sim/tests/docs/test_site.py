@@ -9,7 +9,7 @@ import pytest
 
 from support import browser as browsers
 from vermilion.commands.cli import cli
-from vermilion.site import build, stage
+from vermilion.site import build, flowchart, stage
 from vermilion.toolchain.build import ROOT
 from vermilionctl import cli as tools
 
@@ -77,6 +77,18 @@ def test_what_github_reads_as_a_list_is_one_in_the_site():
         "* code",
         "```",
     ]
+
+
+def test_flowcharts_are_drawn(site):
+    chart = flowchart.Chart('flowchart LR\n  a["one<br/>more"] --> b -- by hand --> c\n  b -- checked --> b\n')
+    assert chart.rows() == [["a"], ["b"], ["c"]] and chart.lines["b"] == ["b", "checked"]
+    assert chart.arrows == [("a", "b", ""), ("b", "c", "by hand")]
+    with pytest.raises(ValueError, match="is no flowchart"):
+        flowchart.draw("pie", "x")
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if "```mermaid" in path.read_text()]
+    assert pages and all(
+        "svg class=" in (site / path.relative_to(ROOT / "docs").with_suffix(".html")).read_text() for path in pages
+    )
 
 
 def test_a_link_out_of_docs_leads_to_a_copy(site):

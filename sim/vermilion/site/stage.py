@@ -11,6 +11,8 @@ from pathlib import Path
 
 from vermilion.toolchain.build import ROOT
 
+from . import flowchart
+
 DOCS = ROOT / "docs"
 BESIDE = ("CONTRIBUTING.md", "CHANGELOG.md", "fpga/README.md", "fpga/corundum/README.md", "sw_driver/README.md")
 FOLDERS = {"docs/decisions": "decisions/index.md", "docs/results": "results/index.md"}  # pages that list a folder
@@ -21,6 +23,7 @@ FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^( *)([*+-]|\d+\.) ")
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 DRAWING = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+\.svg)\)$")
+MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
 QUIET_HEAD = "---\nsearch:\n  boost: 0.3\n---\n"  # results and long tables come after the pages that explain
 HOME_HEAD = "---\nhide:\n  - navigation\n---\n"
 
@@ -58,9 +61,8 @@ class Site:
 
     def page(self, path: Path, place: str) -> str:
         """A page with its links, lists and drawings as MkDocs wants them."""
-        lines = [
-            line if inside else self.line(line, path, place) for line, inside in fenced(path.read_text().splitlines())
-        ]
+        drawn = MERMAID.sub(lambda block: charted(block, place), path.read_text())
+        lines = [line if inside else self.line(line, path, place) for line, inside in fenced(drawn.splitlines())]
         head = QUIET_HEAD if place.startswith(QUIET) else HOME_HEAD if place == HOME else ""
         return head + "\n".join(spaced(lines)) + "\n"
 
@@ -68,7 +70,7 @@ class Site:
         drawing = DRAWING.match(line)
         if drawing:
             svg = path.parent / drawing[2]
-            return figure(svg.read_text(), drawing[1]) if 'class="vm-drawing"' in svg.read_text() else line
+            return figure(svg.read_text(), drawing[1]) if 'class="vm-drawing ' in svg.read_text() else line
         return LINK.sub(lambda link: link[1] + self.target(link[2], path, place) + link[3], line)
 
     def target(self, link: str, path: Path, place: str) -> str:
@@ -135,6 +137,11 @@ def figure(svg: str, alt: str) -> str:
     """A drawing in the page itself, on one line: a blank line would end Markdown's block of HTML."""
     flat = " ".join(svg.split())
     return f'<figure class="drawing" role="img" aria-label="{alt}">{flat}</figure>'
+
+
+def charted(block: re.Match[str], place: str) -> str:
+    """The drawing of a block of Mermaid; its name is that of the page and of its place there."""
+    return figure(flowchart.draw(block[1], f"{Path(place).stem}-{block.start()}"), "flowchart")
 
 
 def title(path: Path) -> str:
