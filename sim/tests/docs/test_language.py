@@ -38,7 +38,7 @@ def plain(text: str) -> str:
 
 
 def lengths(text: str) -> list[int]:
-    return [len(words) for words in sentences(re.sub(r"^ {4}.*$|^\d+\. ", "\n", text, flags=re.M))]
+    return [len(words) for words in sentences(re.sub(r"^ {4}.*$|^\d+\. |^- ", "\n", text, flags=re.M))]
 
 
 def faults(text: str) -> list[str]:
@@ -55,7 +55,7 @@ def faults(text: str) -> list[str]:
         if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", words, re.I if word.islower() else 0):
             found.append(f"{word}: {better or 'leave it out'}")
     for name in RULES["terms"]["names"]:
-        for form in re.findall(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", words, re.I):
+        for form in re.findall(rf"(?<![\w./-]){re.escape(name)}(?![\w./:-])", words, re.I):
             if form != name and form not in RULES["terms"]["lower"] and form != form.capitalize():
                 found.append(f"{form}: {name}")
     return found
