@@ -22,6 +22,11 @@ def test_there_are_drawings_of_every_part():
     assert len(drawings.drawings()) >= 14 and len(FILES) - len(drawings.drawings()) >= 2
 
 
+def test_a_page_shows_each_drawing():
+    shown = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    assert not [path.name for path in FILES if f"images/{path.name})" not in shown]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_drawing_says_what_it_shows(path):
     text = FILES[path]

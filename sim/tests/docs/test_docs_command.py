@@ -1,0 +1,72 @@
+"""The command `docs`: where it writes, what it refuses, and the site that it serves while pages change."""
+
+import threading
+import time
+import urllib.request
+
+import pytest
+from click.testing import CliRunner
+
+from vermilion.commands import docs_command
+from vermilion.commands.cli import cli
+from vermilion.site import build
+from vermilion.values.fields import UserError
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Sites that would have been built."""
+    places = []
+
+    def site(out, *_, **__):
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "index.html").write_text(str(len(places)))
+        places.append(out)
+
+    monkeypatch.setattr(build, "site", site)
+    return places
+
+
+def run(*words):
+    result = CliRunner().invoke(cli, ["docs", *map(str, words)])
+    if isinstance(result.exception, UserError):
+        return 2, str(result.exception)
+    assert result.exception is None, result.output
+    return 0, result.output
+
+
+def test_the_site_goes_to_the_folder(made, tmp_path):
+    status, said = run("--out", tmp_path / "new")
+    assert status == 0 and made == [tmp_path / "new"] and f"site: {tmp_path / 'new' / 'index.html'}" in said
+
+
+def test_a_version_goes_to_a_folder_of_its_name(made, tmp_path):
+    assert run("--versions", tmp_path)[0] == 0 and made == [tmp_path / build.version()]
+    assert run("--versions", tmp_path)[0] == 0, "a folder of versions is written again"
+
+
+def test_a_folder_of_something_else_is_refused(made, tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    for option in ("--out", "--versions"):
+        status, said = run(option, tmp_path)
+        assert status == 2 and str(tmp_path) in said and "legal is" in said
+    assert run("--out", tmp_path / "thesis.tex")[0] == 2
+    assert run("--out", "a", "--versions", "b")[0] == 2 and not made
+    assert docs_command.allowed(tmp_path.parent / "thesis", "--out") is False
+
+
+def test_a_changed_page_is_built_again_and_served(made, tmp_path, monkeypatch):
+    clock, said = [1.0], []
+    monkeypatch.setattr(build, "changed", lambda: clock)
+    build.site(tmp_path / "site", {})
+    threading.Thread(target=build.serve, args=(tmp_path / "site", {}, 0, said.append), daemon=True).start()
+    until = time.monotonic() + 60
+    while not said:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert urllib.request.urlopen(f"{said[0]}index.html", timeout=60).read() == b"0"
+    clock[0] = 2.0
+    while len(said) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert said[1] == "built again" and urllib.request.urlopen(f"{said[0]}index.html", timeout=60).read() == b"1"
