@@ -1,5 +1,6 @@
 """The drawings of the pages: fresh, in pages, and with the names that the sources have."""
 
+import json
 import re
 
 import pytest
@@ -48,6 +49,16 @@ def test_cycles_are_those_of_the_model():
     stages = re.search(r"stage (-\d+) .* (\d+)\n.*slot .*\n", head)
     assert timing["Lookup"] + timing["Verdict"] == int(stages[2]) - int(stages[1])
     assert timing["Mark"] == -int(stages[1])
+
+
+def test_the_waveform_of_a_write_is_that_of_the_hardware():
+    """`ControlPortSpec` counts the same cycles from the handshake to the answer and to the new value."""
+    waves = json.loads((ROOT / "docs/waves/register.json").read_text())["signal"]
+    at = {each["name"]: each["wave"] for each in waves}
+    spec = (ROOT / "hw/test/src/vermilion/control/ControlPortSpec.scala").read_text()
+    counted = re.search(r'indexOf\(true\) == (\d) && .* "the answer"', spec)
+    assert at["bvalid"].index("1") - at["awvalid"].index("1") == int(counted[1])
+    assert at["register"].index("5") == at["bvalid"].index("1") and at["wvalid"] == at["awvalid"]
 
 
 def test_text_that_does_not_fit_is_refused():

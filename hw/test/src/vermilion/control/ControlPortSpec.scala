@@ -367,4 +367,28 @@ class ControlPortSpec extends AnyFlatSpec with Simulation {
         areZero()
       }
     }
+
+  it should "answer a write in the fifth cycle, when the lane sees it" in // as docs/waves/register.json shows
+    simulate(new ControlPort(p)) { dut =>
+      dut.reset.poke(true.B)
+      dut.clock.step(2)
+      dut.reset.poke(false.B)
+      val host = new Host(dut, 0)
+      assert(host.write(R.QueueSelect(), 0, limit = RegisterFile.Words + 10))
+      host.clock()
+      val axi = dut.io.axi
+      axi.aw.bits.poke(R.Pause().U)
+      axi.w.bits.data.poke(1.U)
+      axi.w.bits.strb.poke(15.U)
+      Seq(axi.aw.valid, axi.w.valid, axi.b.ready).foreach(_.poke(true.B))
+      assert(axi.aw.ready.peek().litToBoolean && axi.w.ready.peek().litToBoolean)
+      val seen = for (_ <- 0 to 6) yield {
+        val now = (axi.b.valid.peek().litToBoolean, dut.io.lane.paused(0).peek().litToBoolean)
+        dut.clock.step()
+        Seq(axi.aw.valid, axi.w.valid).foreach(_.poke(false.B))
+        now
+      }
+      assert(seen.map(_._1).indexOf(true) == 5 && seen.count(_._1) == 1, "the answer")
+      assert(seen.map(_._2).indexOf(true) == 5, "the register")
+    }
 }
