@@ -59,7 +59,9 @@ def test_a_changed_page_is_built_again_and_served(made, tmp_path, monkeypatch):
     clock, said = [1.0], []
     monkeypatch.setattr(build, "changed", lambda: clock)
     build.site(tmp_path / "site", {})
-    threading.Thread(target=build.serve, args=(tmp_path / "site", {}, 0, said.append), daemon=True).start()
+    stop = threading.Event()
+    thread = threading.Thread(target=build.serve, args=(tmp_path / "site", {}, 0, said.append, stop), daemon=True)
+    thread.start()
     until = time.monotonic() + 60
     while not said:
         assert time.monotonic() < until
@@ -70,3 +72,6 @@ def test_a_changed_page_is_built_again_and_served(made, tmp_path, monkeypatch):
         assert time.monotonic() < until
         time.sleep(0.05)
     assert said[1] == "built again" and urllib.request.urlopen(f"{said[0]}index.html", timeout=60).read() == b"1"
+    stop.set()
+    thread.join(60)
+    assert not thread.is_alive(), "it would build after the test"

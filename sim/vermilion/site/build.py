@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -77,8 +76,11 @@ def changed() -> Iterator[float]:
             yield each.stat().st_mtime
 
 
-def serve(out: Path, groups: Groups, port: int, say: Callable[[str], None]) -> None:
-    """Serves the site to this machine, and builds it anew when a page changes, until SIGINT."""
+def serve(
+    out: Path, groups: Groups, port: int, say: Callable[[str], None], stop: threading.Event | None = None
+) -> None:
+    """Serves the site to this machine, and builds it anew when a page changes, until SIGINT or `stop`."""
+    stop = stop or threading.Event()
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, format, *args):
@@ -88,8 +90,7 @@ def serve(out: Path, groups: Groups, port: int, say: Callable[[str], None]) -> N
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say(f"http://127.0.0.1:{server.server_port}/")
     seen = max(changed())
-    while True:
-        time.sleep(1)
+    while not stop.wait(1):
         now = max(changed())
         if now > seen:
             seen = now
@@ -98,3 +99,5 @@ def serve(out: Path, groups: Groups, port: int, say: Callable[[str], None]) -> N
                 say("built again")
             except steps.BuildError as error:
                 say(str(error))
+    server.shutdown()
+    server.server_close()
