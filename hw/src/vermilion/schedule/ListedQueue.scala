@@ -3,7 +3,7 @@ package vermilion.schedule
 import chisel3._
 import chisel3.util._
 import vermilion.lane.LaneParams
-import vermilion.queue.QueueHead
+import vermilion.queue.{PacketRef, QueueHead}
 
 /** Numbers the lists: strict levels from 0, the highest, to 7; in builds with `fq` the list of new flows (RFC 8290); and the DRR list. */
 object Level {
@@ -36,4 +36,24 @@ class KeptPlace extends Bundle {
 class RestoredDeficit extends Bundle {
   val deficit = UInt(Scheduler.DeficitBits.W)
   val covered = Bool() // it covers the queue's packet
+}
+
+/** What [[ServiceLists]] holds in registers of the first queue of a list. */
+private class FirstQueue(p: LaneParams) extends Bundle {
+  val queue = UInt(p.queueBits.W)
+  val more, shaped, moved = Bool()
+  val judged = Option.when(p.codel)(Bool())
+  val flows = Option.when(p.fq)(Bool())
+  val place = Option.when(p.fq)(new KeptPlace)
+  val covered = Bool() // its deficit covers its packet; in a strict level always true
+  val lone = Bool() // it is the last, too
+  val byPush = Bool() // its packet came by a push
+}
+
+/** What it holds in RAM of every queue. */
+private class StoredQueue(p: LaneParams) extends Bundle {
+  val packet = new PacketRef(p)
+  val deficit = UInt(Scheduler.DeficitBits.W)
+  val covered = Bool() // the deficit covers the packet
+  val place = Option.when(p.fq)(new KeptPlace)
 }

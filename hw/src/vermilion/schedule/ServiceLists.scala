@@ -86,30 +86,13 @@ class ServiceLists(p: LaneParams) extends Module {
     val parked = Output(new ListedQueue(p)) // one cycle later
   })
 
-  private class First extends Bundle {
-    val queue = UInt(p.queueBits.W)
-    val more, shaped, moved = Bool()
-    val judged = Option.when(p.codel)(Bool())
-    val flows = Option.when(p.fq)(Bool())
-    val place = Option.when(p.fq)(new KeptPlace)
-    val covered = Bool() // its deficit covers its packet; in a strict level always true
-    val lone = Bool() // it is the last, too
-    val byPush = Bool() // its packet came by a push
-  }
-  private class Stored extends Bundle {
-    val packet = new PacketRef(p)
-    val deficit = UInt(Scheduler.DeficitBits.W)
-    val covered = Bool() // the deficit covers the packet
-    val place = Option.when(p.fq)(new KeptPlace)
-  }
-
   private val (count, drr) = (Level.count(p), Level.drr(p))
   private val valid = RegInit(VecInit.fill(count)(false.B))
   private val served = RegInit(0.U(count.W)) // one hot: the first of `valid` that is set, unless it is held
-  private val firsts = Reg(Vec(count, new First))
+  private val firsts = Reg(Vec(count, new FirstQueue(p)))
   private val nextQueues = Reg(Vec(count, UInt(p.queueBits.W))) // the queues after them
   // The same for the list that is served, and its number: the choice has no time to select them.
-  private val held = Reg(new First)
+  private val held = Reg(new FirstQueue(p))
   private val heldFollowing = Reg(UInt(p.queueBits.W))
   private val level = RegInit(0.U(Level.Bits.W))
   private val deficit = Reg(UInt(Scheduler.DeficitBits.W)) // of the first in the DRR list
@@ -124,7 +107,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val tails = Mem(count, UInt(p.queueBits.W))
   private val pushedPackets, comePackets = Mem(count, new PacketRef(p))
   private val guards = new Guards(p.protect)
-  private val entries = guards.ram(p.queues, new Stored)
+  private val entries = guards.ram(p.queues, new StoredQueue(p))
   private val links = guards.ram(p.queues, UInt(p.queueBits.W))
 
   private val pushed = io.store.bits
@@ -230,7 +213,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val pushLevel =
     if (p.fq) Mux(fills, drr.U, Mux(io.pushNew.get, Level.New.U, Level(p, io.pushService)))
     else Level(p, io.pushService)
-  private val stored = Wire(new Stored)
+  private val stored = Wire(new StoredQueue(p))
   stored.packet := pushed.head.packet
   stored.deficit := pushed.deficit
   stored.covered := io.storeCovered && !isEmpty(io.storePlace)
@@ -300,7 +283,7 @@ class ServiceLists(p: LaneParams) extends Module {
   private val fillsFirst =
     if (p.fq) fills && stores(Mux(drrArrived, arrivedQueue, firsts(drr).queue)) && valid(drr) else false.B
   when(opens.orR || (follows.orR && io.pop) || fillsFirst) { pushedPackets.write(pushLevel, pushed.head.packet) }
-  private val pushedFirst = Wire(new First)
+  private val pushedFirst = Wire(new FirstQueue(p))
   pushedFirst.queue := pushed.head.queue
   pushedFirst.more := (io.pushMore || is(appendedQueue, pushed.head.queue)) && !isEmpty(io.storePlace)
   pushedFirst.shaped := io.pushService.shaped
@@ -313,10 +296,10 @@ class ServiceLists(p: LaneParams) extends Module {
   pushedFirst.byPush := true.B
 
   /** The first queue of a list in the next cycle and the queue after it, from the present ones, unless the pushed queue becomes first. */
-  private def updated(list: UInt, old: First, oldFollowing: UInt): (First, UInt) = {
+  private def updated(list: UInt, old: FirstQueue, oldFollowing: UInt): (FirstQueue, UInt) = {
     def here(those: UInt) = (those & list).orR
     val (arrivesHere, keepsHere) = (here(arrives), here(keeps))
-    val first = Wire(new First)
+    val first = Wire(new FirstQueue(p))
     first.queue := Mux(arrivesHere, arrivedQueue, old.queue)
     first.shaped := Mux(arrivesHere, io.followingService.shaped, old.shaped)
     first.judged.foreach(_ := Mux(arrivesHere, io.followingService.judged.get, old.judged.get))
