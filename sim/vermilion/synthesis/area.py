@@ -63,6 +63,8 @@ DESIGNS = {
     "queues-fq-512": ("EgressQueues", "queues and scheduler, 16,384 cells, with CoDel and new flows", False),
     "flow-groups": ("FlowGroups", "the hash that selects a flow's queue, 16 queues", False),
     "flow-groups-1024": ("FlowGroups", "the hash that selects a flow's queue, 1,024 queues", False),
+    "rules": ("RuleTable", "rules by any header fields, 64 of them", False),
+    "rules-256": ("RuleTable", "rules by any header fields, 256 of them", False),
     "policy-fq": ("PolicyPipeline", "everything that decides, with flows in queues of their own", False),
     "rewrite": ("HeaderRewrite", "writes DSCP, CE and padding", False),
     "average": ("AverageUnit", "averages", False),

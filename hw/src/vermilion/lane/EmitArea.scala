@@ -5,7 +5,7 @@ import chisel3.reflect.DataMirror
 import chisel3.util.{Cat, Decoupled}
 import circt.stage.ChiselStage
 import vermilion.average.{AverageUnit, QueueStateLookup}
-import vermilion.classify.FlowGroups
+import vermilion.classify.{FlowGroups, RuleTable}
 import vermilion.control.{AxiLite, ControlPort, TokenKind}
 import vermilion.curve.QueueCurves
 import vermilion.departure.{CodelUnit, CurveMarks, DualPi2Queues, DualPi2Unit, PieQueues, PieUnit}
@@ -65,6 +65,8 @@ object EmitArea extends Emitter {
     "queues-fq-512" -> (() => new EgressQueues(LaneParams.nic100g.copy(codel = true, fq = true))),
     "flow-groups" -> (() => new FlowGroups(p.copy(codel = true, fq = true))),
     "flow-groups-1024" -> (() => new FlowGroups(p.copy(queues = 1024, codel = true, fq = true))),
+    "rules" -> (() => new RuleTable(64, p.queueBits)),
+    "rules-256" -> (() => new RuleTable(256, p.queueBits)),
     "policy-fq" -> (() => new PolicyPipeline(p.copy(codel = true, fq = true))),
     "rewrite" -> (() => new HeaderRewrite(p)),
     "statistics" -> (() => new Statistics(p)),

@@ -27,7 +27,8 @@ object EmitBlock extends Emitter {
     "PolicyPipeline" -> (p => new PolicyPipeline(p)),
     "FlowMarker" -> (p => FlowMarkerPorts(p.copy(flows = 256))), // few sets, so that flows collide
     "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues, places = p.headPlaces))),
-    "LaneCore" -> (p => new LaneCore(p))
+    "LaneCore" -> (p => new LaneCore(p)),
+    "RulesAlone" -> (p => new RulesAlone(64, p.queueBits))
   )
 
   /** Builds with parameters at the ends of their legal ranges. */
