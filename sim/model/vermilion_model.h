@@ -142,6 +142,13 @@ void vm_flow_destroy(VmFlowMarker *marker);
 int vm_flow_step(VmFlowMarker *marker, uint64_t time, uint32_t queue, const VmHeaders *headers,
                  const VmFlowConfig *config, VmFlowAnswer *answer);
 
+/* A table of rules, rules.h. `ranges`: VM_PORT_RANGES of source ports, then as many of destination ports. The result of
+ * a frame: the number of the first rule that matches it, or -1. */
+typedef struct VmRuleTable VmRuleTable;
+VmRuleTable *vm_rules_create(const VmRule *rules, uint32_t count, const VmPortRange *ranges);
+void vm_rules_destroy(VmRuleTable *rules);
+int vm_rules_first(const VmRuleTable *rules, const uint8_t *frame, uint32_t len_bytes, uint32_t input);
+
 #ifdef __cplusplus
 }
 #endif

@@ -130,6 +130,8 @@ DualPi2Settings = record(
 DualPi2State = record("DualPi2State", delay_before=u64, prob=u32)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
+MatchRule = record("MatchRule", value=u32 * 11, mask=u32 * 11, on=u32)
+PortRange = record("PortRange", low=u32, high=u32)
 P = c_void_p
 SIGNATURES = {
     "vm_create": (P, [POINTER(Config)]),
@@ -179,6 +181,9 @@ SIGNATURES = {
     "vm_checksum": (u32, [u32, u32, u32]),
     "vm_random_seed": (None, [u64, POINTER(u32 * 4)]),
     "vm_random_draw": (c_int, [POINTER(u32 * 4), POINTER(u32)]),
+    "vm_rules_create": (P, [POINTER(MatchRule), u32, POINTER(PortRange)]),
+    "vm_rules_destroy": (None, [P]),
+    "vm_rules_first": (c_int, [P, c_char_p, u32, u32]),
     "vm_flow_create": (P, [u32, POINTER(u32 * 4)]),
     "vm_flow_destroy": (None, [P]),
     "vm_flow_step": (c_int, [P, u64, u32, POINTER(Headers), POINTER(FlowConfig), POINTER(FlowAnswer)]),
