@@ -1,9 +1,13 @@
 """Bad rules, `--spread` and `--split`: each is refused with a sentence that names the place, the value and what is legal."""
 
+import itertools
+import random
+
 import pytest
 
+from support import plain_rules
 from support.command_lines import command, furnish
-from vermilion.configuration import config_file
+from vermilion.configuration import config_file, rules
 from vermilion.experiments import settings
 from vermilion.simulation import front
 from vermilion.values.fields import UserError
@@ -99,6 +103,65 @@ def test_legal(tmp_path, match):
     file = tmp_path / "c.toml"
     file.write_text(rule(match))
     assert front.words(config_file.load(file), None)["rules"][0]["dscp"] == 10
+
+
+HIDDEN = {
+    "a second rule for every frame": (["", ""], ["rule number 2 matches no frame: rule number 1 comes first"]),
+    "a prefix in a prefix": (
+        ['source = "10.0.0.0/8"', 'source = "10.1.0.0/16", protocol = 6'],
+        ["rule number 2 matches"],
+    ),
+    "ports in a range": (['source_port = "5-9"', "source_port = 7"], ["rule number 2 matches no frame: rule number 1"]),
+    "the first of two": (
+        ["pcp = 1", "vlan = 1", "vlan = 1, pcp = 1"],
+        ["rule number 3 matches no frame: rule number 1"],
+    ),
+    "the other version": (['source = "::/0"', 'source = "0.0.0.0/0"'], []),
+    "the narrow one first": (['source = "10.1.0.0/16"', 'source = "10.0.0.0/8"'], []),
+    "a range that is wider": (['source_port = "5-9"', 'source_port = "5-10"'], []),
+    "0 is a value": (["ingress = 0", ""], []),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_rule(tmp_path, monkeypatch, capfd, name):
+    """A rule that another one hides is legal, and `check` says so."""
+    matches, notes = HIDDEN[name]
+    file = tmp_path / "c.toml"
+    tables = "".join(f"[[rule]]\nmatch = {{ {match} }}\n{TO}\n" for match in matches)
+    file.write_text(HEAD + tables)
+    found = rules.notes(config_file.load(file).rule)
+    assert len(found) == len(notes) and all(map(str.startswith, found, notes)), found
+    status, out, _ = command(monkeypatch, capfd, "check", str(file))
+    assert status == 0 and all(f"Note: {note}." in " ".join(out.split()) for note in found)
+
+
+FIELDS = {
+    "ingress": [0, 1], "vlan": [0, 100], "pcp": [0, 5], "protocol": [6, 17], "dscp": [0, 46],
+    "source": ["10.0.0.0/8", "10.1.2.0/24", "2001:db8::/32", "::/0"], "destination": ["10.1.0.0/16", "0.0.0.0/0", "2001:db8::/64"],
+    "source_port": ["0-1023", "53", "443-5060"], "destination_port": ["1-65535", "443"],
+}  # fmt: skip
+
+
+def test_hidden_rules_never_win():
+    """Rules that are called hidden, in random tables, against frames and plain comparisons."""
+    rng, hidden = random.Random(5), 0
+    seen = [(plain_rules.View(frame), rng.randrange(2)) for frame in itertools.islice(plain_rules.frames(rng), 1500)]
+    for _ in range(300):
+        given = []
+        while len(given) < 6:
+            chosen = rng.sample(list(FIELDS), rng.choice([0, 1, 1, 2, 3]))
+            try:
+                given.append(rules.Rule(dscp=1, match={name: rng.choice(FIELDS[name]) for name in chosen}))
+            except ValueError:  # fields that do not fit each other
+                continue
+        plain = [plain_rules.Rule(**each.match.model_dump()) for each in given]
+        winners = {plain_rules.first(plain, view, ingress) for view, ingress in seen}
+        for note in rules.notes(given):
+            number = int(note.split()[2]) - 1
+            assert number not in winners, (note, given)
+            hidden += any(plain[number].fits(view, ingress) for view, ingress in seen)
+    assert hidden > 100, hidden
 
 
 COMMANDS = {

@@ -180,6 +180,32 @@ def code(number_: int, rule: Rule, queues: Sequence[Target]) -> int:
     return found
 
 
+def within(wide: object, narrow: object) -> bool:
+    """Whether all values that one field allows are among those that another allows; None allows all."""
+    if wide is None or narrow is None:
+        return wide is None
+    if isinstance(wide, tuple) and isinstance(narrow, tuple):
+        return bool(wide[0] <= narrow[0] and narrow[1] <= wide[1])
+    if isinstance(wide, ipaddress.IPv4Network) and isinstance(narrow, ipaddress.IPv4Network):
+        return narrow.subnet_of(wide)
+    if isinstance(wide, ipaddress.IPv6Network) and isinstance(narrow, ipaddress.IPv6Network):
+        return narrow.subnet_of(wide)
+    return wide == narrow
+
+
+def notes(given: Sequence[Rule]) -> list[str]:
+    """A sentence for each rule that matches no frame, as one rule before it matches all of its frames. What several rules hide together is not found."""
+    found = []
+    for number_, rule in enumerate(given, 1):
+        for before, other in enumerate(given[: number_ - 1], 1):
+            if all(within(getattr(other.match, name), getattr(rule.match, name)) for name in Match.model_fields):
+                found.append(
+                    f"{label(number_, rule)} matches no frame: {label(before, other)} comes first and matches all of its frames"
+                )
+                break
+    return found
+
+
 def text(match: Match) -> str:
     """A match on one line."""
 

@@ -126,7 +126,7 @@ def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
 
 def notes(config: Asked) -> list[str]:
     """What a user should know of a legal configuration, a sentence each."""
-    return victim_notes.notes(config) + quantise.notes(config)
+    return victim_notes.notes(config) + quantise.notes(config) + rules.notes(config.rule)
 
 
 def marker_table(config: Config) -> Table:

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from vermilion.configuration import egresses
+from vermilion.configuration import egresses, rules
 from vermilion.configuration.egresses import Lane
 from vermilion.console import narrow
 from vermilion.console.tables import table
@@ -20,6 +20,8 @@ def lane(screen: Console, asked: Lane, only: int | None = None) -> None:
     screen.print(egress_table(asked))
     if asked.rule:
         screen.print(rule_table(asked.rule, egresses.codes(asked.rule, asked.configs)))
+    for note in rules.notes(asked.rule):
+        screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     shown: list[int] = []
     for egress in range(count) if only is None else [only]:
         named = f"Egress {egress}" + (f", {asked.names[egress]}" if asked.names[egress] is not None else "")
