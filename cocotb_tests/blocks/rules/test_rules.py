@@ -26,6 +26,11 @@ def test_every_answer_is_that_of_plain_comparisons():
     run("RulesAlone", "blocks.rules.rules_bench", PACKETS="1000000" if NIGHTLY else "100000")
 
 
+@pytest.mark.parametrize("preset, queues", [nightly("odd", "2"), nightly("many-queues", "1024")])
+def test_16_and_256_rules_are_those_of_plain_comparisons(preset, queues):
+    run("RulesAlone", "blocks.rules.rules_bench", preset, PACKETS="100000", QUEUES=queues)
+
+
 @pytest.mark.parametrize("fault", [fault if fault in EVERY_RUN else nightly(fault) for fault in FAULTS])
 def test_a_fault_of_each_kind_is_found(fault, tmp_path):
     module, *change = FAULTS[fault]

@@ -83,9 +83,10 @@ def drawn_network(rng, version: int, address: int) -> Network | Tested:
     return ipaddress.ip_network((kind(address), length), strict=False)
 
 
-def random_action(rng) -> dict:
+def random_action(rng, queues: int) -> dict:
+    """What a rule does, in an egress of so many queues."""
     made = {"drop": rng.random() < 0.3}
-    for name, most in (("queue", 16), ("colour", 3), ("dscp", 64), ("marker", 16)):
+    for name, most in (("queue", queues), ("colour", 3), ("dscp", 64), ("marker", queues)):
         if rng.random() < 0.6:
             made[name] = rng.randrange(most)
     return made

@@ -28,7 +28,7 @@ object EmitBlock extends Emitter {
     "FlowMarker" -> (p => FlowMarkerPorts(p.copy(flows = 256))), // few sets, so that flows collide
     "VictimPipeline" -> (p => new VictimPipeline(VictimParams(p.queues, p.cells, p.queues, places = p.headPlaces))),
     "LaneCore" -> (p => new LaneCore(p)),
-    "RulesAlone" -> (p => new RulesAlone(64, p.queueBits))
+    "RulesAlone" -> (p => new RulesAlone((4 * p.queues).max(16).min(256), p.queueBits))
   )
 
   /** Builds with parameters at the ends of their legal ranges. */
