@@ -66,6 +66,7 @@ class Lane:
         if version is not None:
             self.words[address("version")] = version
         self.committed, self.classes, self.statistics, self.ports, self.reported = {}, {}, {}, {}, {}
+        self.seeds = None  # those that have taken effect
         self.pending = {"commit": 0, "snapshot": 0}
         self.hangs, self.faults, self.stuck, self.latched = False, [], None, (0, {})
 
@@ -102,6 +103,9 @@ class Lane:
             if at == address("class_entry"):
                 share = self.words[address("queues")] // max(self.words[address("egresses")], 1)
                 self.classes[(value & 0xFFFF) // share, self.words[address("class_address")]] = value
+            if at == address("mark_seed", 3):
+                names = ("seed", "mark_seed", "flow_seed")
+                self.seeds = {name: [self.words[address(name, i)] for i in range(4)] for name in names}
             if at == address("report_select"):
                 self.reported[value >> 16] = value & 0xFFFF
             if at == address("port_burst_high"):
