@@ -38,7 +38,7 @@ bool vm_tc_active(struct vm_repr *repr)
 	return !list_empty(&repr->tc->qdiscs);
 }
 
-static struct vm_tc_qdisc *new_qdisc(enum vm_tc_kind kind, u32 handle, u32 parent, struct gnet_stats_queue *qstats)
+struct vm_tc_qdisc *vm_tc_new(enum vm_tc_kind kind, u32 handle, u32 parent, struct gnet_stats_queue *qstats)
 {
 	struct vm_tc_qdisc *qdisc = kzalloc(sizeof(*qdisc), GFP_KERNEL);
 
@@ -70,7 +70,7 @@ static int setup_red(struct vm_repr *repr, struct tc_red_qopt_offload *opt)
 
 	switch (opt->command) {
 	case TC_RED_REPLACE:
-		qdisc = new_qdisc(VM_TC_RED, opt->handle, opt->parent, opt->set.qstats);
+		qdisc = vm_tc_new(VM_TC_RED, opt->handle, opt->parent, opt->set.qstats);
 		if (!qdisc)
 			return -ENOMEM;
 		qdisc->red = opt->set;
@@ -94,7 +94,7 @@ static int setup_gred(struct vm_repr *repr, struct tc_gred_qopt_offload *opt)
 
 	switch (opt->command) {
 	case TC_GRED_REPLACE:
-		qdisc = new_qdisc(VM_TC_GRED, opt->handle, opt->parent, opt->set.qstats);
+		qdisc = vm_tc_new(VM_TC_GRED, opt->handle, opt->parent, opt->set.qstats);
 		if (!qdisc)
 			return -ENOMEM;
 		qdisc->gred = opt->set;
@@ -114,7 +114,7 @@ static int setup_prio(struct vm_repr *repr, struct tc_prio_qopt_offload *opt)
 
 	switch (opt->command) {
 	case TC_PRIO_REPLACE:
-		qdisc = new_qdisc(VM_TC_PRIO, opt->handle, opt->parent, opt->replace_params.qstats);
+		qdisc = vm_tc_new(VM_TC_PRIO, opt->handle, opt->parent, opt->replace_params.qstats);
 		if (!qdisc)
 			return -ENOMEM;
 		qdisc->queues = opt->replace_params.bands;
@@ -139,7 +139,7 @@ static int setup_ets(struct vm_repr *repr, struct tc_ets_qopt_offload *opt)
 
 	switch (opt->command) {
 	case TC_ETS_REPLACE:
-		qdisc = new_qdisc(VM_TC_ETS, opt->handle, opt->parent, opt->replace_params.qstats);
+		qdisc = vm_tc_new(VM_TC_ETS, opt->handle, opt->parent, opt->replace_params.qstats);
 		if (!qdisc)
 			return -ENOMEM;
 		qdisc->queues = opt->replace_params.bands;
@@ -167,7 +167,7 @@ static int setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
 	switch (opt->command) {
 	case TC_TBF_REPLACE:
 		rate = &opt->replace_params.rate;
-		qdisc = new_qdisc(VM_TC_TBF, opt->handle, opt->parent, opt->replace_params.qstats);
+		qdisc = vm_tc_new(VM_TC_TBF, opt->handle, opt->parent, opt->replace_params.qstats);
 		if (!qdisc)
 			return -ENOMEM;
 		qdisc->tbf.frames = !rate->overhead && !rate->mpu && rate->linklayer != TC_LINKLAYER_ATM;
@@ -180,6 +180,42 @@ static int setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
 		return qdisc ? vm_tc_statistics(repr, qdisc, &opt->stats) : -EOPNOTSUPP;
 	case TC_TBF_GRAFT:
 		return qdisc ? vm_tc_graft(repr, TC_H_MAKE(opt->handle, 1), opt->child_handle) : -EOPNOTSUPP;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Linux gives no limit. A fifo below a qdisc that is not offloaded is nothing that a lane refuses. */
+static int vm_tc_replace_fifo(struct vm_repr *repr, const struct tc_fifo_qopt_offload *opt)
+{
+	struct vm_tc_qdisc *qdisc;
+
+	if (!opt->handle || (opt->parent != TC_H_ROOT && !vm_tc_find(repr, TC_H_MAJ(opt->parent))))
+		return -EOPNOTSUPP;
+	qdisc = vm_tc_new(VM_TC_FIFO, opt->handle, opt->parent, NULL);
+	return qdisc ? vm_tc_replace(repr, qdisc) : -ENOMEM;
+}
+
+/* The tree makes the fifos without a handle by itself: they are there if the class has no other
+ * qdisc. Linux reports the end of one such fifo after the begin of the next at the same place.
+ */
+static int vm_tc_setup_fifo(struct vm_repr *repr, struct tc_fifo_qopt_offload *opt)
+{
+	struct vm_tc_qdisc *qdisc = vm_tc_find(repr, opt->handle);
+
+	switch (opt->command) {
+	case TC_FIFO_REPLACE:
+		return vm_tc_replace_fifo(repr, opt);
+	case TC_FIFO_DESTROY:
+		return destroy(repr, qdisc);
+	case TC_FIFO_STATS:
+		if (!opt->handle)
+			qdisc = vm_tc_child(repr, opt->parent);
+		if (!qdisc || qdisc->kind != VM_TC_FIFO || qdisc->handle != opt->handle)
+			return -EOPNOTSUPP;
+		if (qdisc->handle)
+			qdisc->qstats = opt->stats.qstats;
+		return vm_tc_statistics(repr, qdisc, &opt->stats);
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -210,6 +246,8 @@ int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_d
 		return setup_ets(repr, type_data);
 	case TC_SETUP_QDISC_TBF:
 		return setup_tbf(repr, type_data);
+	case TC_SETUP_QDISC_FIFO:
+		return vm_tc_setup_fifo(repr, type_data);
 	case TC_SETUP_ROOT_QDISC:
 		return setup_root(repr, type_data);
 	default:

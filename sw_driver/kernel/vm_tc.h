@@ -4,11 +4,17 @@
  * added and removed does not matter. RTNL guards the tree.
  *
  *   place of a qdisc                   what it means
- *   root, or under a tbf at the root   red, gred: queue 0, and all packets go there
- *                                      prio, ets: band b is queue b
- *                                      tbf: the port's shaper
- *   under band b of prio or ets        red, gred: queue b
+ *   root                               tbf: the port's shaper
+ *   root, or under a tbf at the root   prio, ets: band b is queue b
+ *                                      red, gred, fifo: queue 0, and all packets go there
+ *   under a tbf at the root            tbf: shaper of queue 0
+ *   under band b of prio or ets        red, gred, fifo: queue b
  *                                      tbf: shaper of queue b
+ *   under such a red                   tbf, fifo: the same queue
+ *   under such a tbf                   red, gred, fifo: the same queue
+ *
+ * A queue has one shaper and one red or gred, in any order. A fifo has no settings of its own:
+ * Linux does not tell drivers its limit. tbf and red have one class; all its minors mean the same.
  *
  * A packet's DSCP selects its band: its priority is DSCP / 8, and the qdisc's priomap gives the
  * band. Its drop precedence selects the DP of gred: AFx1 to AFx3 are DP 0 to 2, all else is the
@@ -22,7 +28,7 @@
 
 #include "vm_core.h"
 
-enum vm_tc_kind { VM_TC_RED, VM_TC_GRED, VM_TC_PRIO, VM_TC_ETS, VM_TC_TBF };
+enum vm_tc_kind { VM_TC_RED, VM_TC_GRED, VM_TC_PRIO, VM_TC_ETS, VM_TC_TBF, VM_TC_FIFO };
 
 /* Counters of a qdisc, for one colour or for all. */
 struct vm_tc_counts {
@@ -35,14 +41,13 @@ struct vm_tc_counts {
  * struct vm_tc_qdisc - an offloaded qdisc
  * @list: in vm_tc.qdiscs, parents before children
  * @kind: its kind
- * @handle: its own
- * @parent: the class that it is attached to, or TC_H_ROOT
- * @whole: it is for the whole lane: at the root, or under a tbf at the root
+ * @handle: its own; 0: a fifo that Linux has made for a class without a qdisc
+ * @parent: the class that it is attached to, or TC_H_ROOT; minor 1 of tbf and red
  * @queue: its queue, or the first of several
  * @queues: number of queues
  * @bands: prio, ets: strict bands have quantum 0
  * @qstats: the kernel's counters, from which the driver has to subtract the reported backlog when
- *	the qdisc goes; NULL: it must not
+ *	the qdisc goes; NULL: it must not. Linux gives those of a fifo with the first STATS
  * @epoch: vm_engine.epoch of the counters
  * @told: counters as of the last STATS, for each colour of gred, else in [0]
  * @told_more: counters as of the last XSTATS, in the same way
@@ -54,7 +59,6 @@ struct vm_tc_qdisc {
 	struct list_head list;
 	enum vm_tc_kind kind;
 	u32 handle, parent;
-	bool whole;
 	u32 queue, queues;
 	union {
 		struct tc_red_qopt_offload_params red;
@@ -82,13 +86,25 @@ struct vm_tc {
 	struct vm_queue settings, wanted;
 };
 
-/* vm_tc_tree.c */
+/* vm_tc_place.c */
 struct vm_tc_qdisc *vm_tc_find(struct vm_repr *repr, u32 handle);
+/* The class as the tree has it: minor 1 under tbf and red, whatever minor was given. */
+u32 vm_tc_class(struct vm_repr *repr, u32 parent);
 struct vm_tc_qdisc *vm_tc_child(struct vm_repr *repr, u32 parent);
-/* The leaf (red, gred) or shaper (tbf) of a queue; the lane's prio or ets. NULL: there is none. */
+/* The qdisc above, NULL for the root; whether a qdisc is a tbf at the root. */
+struct vm_tc_qdisc *vm_tc_above(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc);
+bool vm_tc_is_port(const struct vm_tc_qdisc *qdisc);
+/* The red or gred, the shaper (tbf) or the fifo that a user gave to a queue; the lane's prio or
+ * ets. NULL: there is none.
+ */
 struct vm_tc_qdisc *vm_tc_leaf(struct vm_repr *repr, u32 queue);
 struct vm_tc_qdisc *vm_tc_shaper(struct vm_repr *repr, u32 queue);
+struct vm_tc_qdisc *vm_tc_fifo(struct vm_repr *repr, u32 queue);
 struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr);
+/* Finds the queues of a qdisc by its place. */
+bool vm_tc_place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why);
+
+/* vm_tc_tree.c */
 /* Inserts a qdisc with new parameters into the tree and programs the lane. It replaces the qdisc
  * with this handle, or at this place. After an error there is no qdisc at this place.
  */
@@ -97,6 +113,9 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc);
 /* The child of a class has been replaced. */
 int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle);
+
+/* vm_tc.c */
+struct vm_tc_qdisc *vm_tc_new(enum vm_tc_kind kind, u32 handle, u32 parent, struct gnet_stats_queue *qstats);
 
 /* vm_tc_settings.c */
 int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why);

@@ -150,6 +150,8 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 			return 0;
 		vm_why_set(why, "limit is 0; legal is 1 to %u", VM_LEN_MAX);
 		return -EINVAL;
+	case VM_TC_FIFO:
+		return 0;
 	case VM_TC_TBF:
 		if (qdisc->tbf.frames)
 			return 0;
@@ -177,7 +179,7 @@ static bool apply(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
 		apply_red(settings, &leaf->red);
 	else if (leaf)
 		apply_gred(settings, &leaf->gred);
-	return band || shaper || leaf;
+	return band || shaper || leaf || vm_tc_fifo(repr, queue);
 }
 
 static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
@@ -224,7 +226,7 @@ static int program_classes(struct vm_repr *repr, struct vm_why *why)
 	struct vm_class classes[VM_DSCPS];
 	u32 i;
 
-	if (!scheduler && !vm_tc_leaf(repr, 0))
+	if (!scheduler && !vm_tc_leaf(repr, 0) && !vm_tc_shaper(repr, 0) && !vm_tc_fifo(repr, 0))
 		return repr->classes_owner == VM_OWNER_TC ? vm_repr_reset_classes(repr, VM_OWNER_TC, why) : 0;
 	for (i = 0; i < VM_DSCPS; i++)
 		class_of(repr, scheduler, i, &classes[i]);

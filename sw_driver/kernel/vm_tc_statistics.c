@@ -69,7 +69,7 @@ static void add_backlog(struct reading *reading, bool apart, const struct vm_sta
 /* All queues of a qdisc. A tbf at the root has those of the prio or ets below it. */
 static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 *first, u32 *count)
 {
-	const struct vm_tc_qdisc *scheduler = qdisc->kind == VM_TC_TBF && qdisc->whole ? vm_tc_scheduler(repr) : NULL;
+	const struct vm_tc_qdisc *scheduler = vm_tc_is_port(qdisc) ? vm_tc_scheduler(repr) : NULL;
 
 	*first = scheduler ? scheduler->queue : qdisc->queue;
 	*count = scheduler ? scheduler->queues : qdisc->queues;

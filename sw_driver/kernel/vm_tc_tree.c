@@ -1,93 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* The tree of offloaded qdiscs: finds the place of each, inserts and removes them. */
+/* The tree of offloaded qdiscs: inserts and removes them. */
 #include "vm_tc.h"
-
-struct vm_tc_qdisc *vm_tc_find(struct vm_repr *repr, u32 handle)
-{
-	struct vm_tc_qdisc *qdisc;
-
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
-		if (qdisc->handle == handle)
-			return qdisc;
-	return NULL;
-}
-
-struct vm_tc_qdisc *vm_tc_child(struct vm_repr *repr, u32 parent)
-{
-	struct vm_tc_qdisc *qdisc;
-
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
-		if (qdisc->parent == parent)
-			return qdisc;
-	return NULL;
-}
-
-struct vm_tc_qdisc *vm_tc_leaf(struct vm_repr *repr, u32 queue)
-{
-	struct vm_tc_qdisc *qdisc;
-
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
-		if ((qdisc->kind == VM_TC_RED || qdisc->kind == VM_TC_GRED) && qdisc->queue == queue)
-			return qdisc;
-	return NULL;
-}
-
-struct vm_tc_qdisc *vm_tc_shaper(struct vm_repr *repr, u32 queue)
-{
-	struct vm_tc_qdisc *qdisc;
-
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
-		if (qdisc->kind == VM_TC_TBF && !qdisc->whole && qdisc->queue == queue)
-			return qdisc;
-	return NULL;
-}
-
-struct vm_tc_qdisc *vm_tc_scheduler(struct vm_repr *repr)
-{
-	struct vm_tc_qdisc *qdisc;
-
-	list_for_each_entry(qdisc, &repr->tc->qdiscs, list)
-		if (qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS)
-			return qdisc;
-	return NULL;
-}
-
-/* Finds the queues of a qdisc by its place; table in vm_tc.h. */
-static bool place(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why)
-{
-	const u32 minor = TC_H_MIN(qdisc->parent);
-	struct vm_tc_qdisc *parent;
-
-	qdisc->whole = true;
-	if (qdisc->parent == TC_H_ROOT)
-		return true;
-	parent = vm_tc_find(repr, TC_H_MAJ(qdisc->parent));
-	if (!parent) {
-		vm_why_set(why, "its parent %x: is not offloaded", TC_H_MAJ(qdisc->parent) >> 16);
-		return false;
-	}
-	switch (parent->kind) {
-	case VM_TC_PRIO:
-	case VM_TC_ETS:
-		if (minor < 1 || minor > parent->queues || qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS)
-			break;
-		qdisc->whole = false;
-		qdisc->queue = minor - 1;
-		return true;
-	case VM_TC_TBF:
-		if (minor != 1 || qdisc->kind == VM_TC_TBF || (!parent->whole && qdisc->queues > 1))
-			break;
-		if (!parent->whole && (qdisc->kind == VM_TC_PRIO || qdisc->kind == VM_TC_ETS))
-			break;
-		qdisc->whole = parent->whole;
-		qdisc->queue = parent->queue;
-		return true;
-	default:
-		break;
-	}
-	vm_why_set(why, "a lane has no such qdisc under class %x:%x", TC_H_MAJ(qdisc->parent) >> 16, minor);
-	return false;
-}
 
 /* Extends the range from @first to @end by the queues of @a. */
 static void span(const struct vm_tc_qdisc *a, u32 *first, u32 *end)
@@ -113,11 +26,35 @@ static void forget(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, u32 *first, 
 	kfree(qdisc);
 }
 
+/* Gives each class without a qdisc the fifo that Linux makes for it. If its counters cannot be read,
+ * or there is no memory, it is not offloaded.
+ */
+static void vm_tc_fill(struct vm_repr *repr, const struct vm_tc_qdisc *above)
+{
+	struct vm_tc_qdisc *fifo;
+	struct vm_why why;
+	u32 minor;
+
+	if (above->kind == VM_TC_GRED || above->kind == VM_TC_FIFO)
+		return;
+	for (minor = 1; minor <= above->queues; minor++) {
+		if (vm_tc_child(repr, TC_H_MAKE(above->handle, minor)))
+			continue;
+		fifo = vm_tc_new(VM_TC_FIFO, 0, TC_H_MAKE(above->handle, minor), NULL);
+		if (!fifo)
+			return;
+		if (vm_tc_place(repr, fifo, &why) && !vm_tc_begin_statistics(repr, fifo, &why))
+			list_add_tail(&fifo->list, &repr->tc->qdiscs);
+		else
+			kfree(fifo);
+	}
+}
+
 static const char *name_of(const struct vm_tc_qdisc *qdisc)
 {
 	static const char *const names[] = {
 		[VM_TC_RED] = "red", [VM_TC_GRED] = "gred", [VM_TC_PRIO] = "prio",
-		[VM_TC_ETS] = "ets", [VM_TC_TBF] = "tbf",
+		[VM_TC_ETS] = "ets", [VM_TC_TBF] = "tbf",   [VM_TC_FIFO] = "fifo",
 	};
 
 	return names[qdisc->kind];
@@ -140,6 +77,8 @@ static void inherit(struct vm_tc_qdisc *qdisc, const struct vm_tc_qdisc *before)
 	memcpy(qdisc->told_more, before->told_more, sizeof(qdisc->told_more));
 	memcpy(qdisc->backlog, before->backlog, sizeof(qdisc->backlog));
 	memcpy(qdisc->qlen, before->qlen, sizeof(qdisc->qlen));
+	if (qdisc->kind == VM_TC_FIFO)
+		qdisc->qstats = before->qstats; /* a change of it does not give them */
 }
 
 /* Programs the queues of a change, and reports a refusal unless the card is gone. */
@@ -175,7 +114,9 @@ static void disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	}
 }
 
-/* ets purges the bands that it removes before it reports the change; prio does so afterwards. */
+/* Before they report a change, ets purges the bands that it removes, and red its child, which it
+ * replaces with a fifo. prio purges bands afterwards.
+ */
 static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands)
 {
 	struct vm_tc_qdisc *there;
@@ -191,13 +132,13 @@ static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, 
 }
 
 /* Removes the children of bands that no longer exist. */
-static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 bands, u32 *first, u32 *end)
+static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *there;
 	u32 minor;
 
-	for (minor = qdisc->queues + 1; minor <= bands; minor++) {
-		there = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, minor));
+	for (minor = bands + 1; minor <= before->queues; minor++) {
+		there = vm_tc_child(repr, TC_H_MAKE(before->handle, minor));
 		if (there)
 			forget(repr, there, first, end);
 	}
@@ -205,19 +146,25 @@ static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, 
 
 int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 {
-	struct vm_tc_qdisc *before = vm_tc_find(repr, qdisc->handle), *there = vm_tc_child(repr, qdisc->parent);
+	struct vm_tc_qdisc *before = vm_tc_find(repr, qdisc->handle), *there;
 	u32 first = U32_MAX, end = 0;
 	struct vm_why why;
 
+	qdisc->parent = vm_tc_class(repr, qdisc->parent);
+	there = vm_tc_child(repr, qdisc->parent);
 	if (there && there != before)
 		forget(repr, there, &first, &end);
 	if (before) {
 		if (before->kind == VM_TC_ETS)
 			purge_bands(repr, before, qdisc->queues);
+		if (before->kind == VM_TC_RED && qdisc->red.limit) {
+			purge_bands(repr, before, 0);
+			forget_bands(repr, before, 0, &first, &end);
+		}
 		inherit(qdisc, before);
-		before->qstats = NULL; /* its pointers may be stale by now */
+		before->qstats = NULL; /* gred's pointers may be stale by now */
 	}
-	if (!place(repr, qdisc, &why) || vm_tc_check(repr, qdisc, &why)) {
+	if (!vm_tc_place(repr, qdisc, &why) || vm_tc_check(repr, qdisc, &why)) {
 		vm_tc_unreport(qdisc);
 		if (before)
 			forget(repr, before, &first, &end);
@@ -229,14 +176,16 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	span(qdisc, &first, &end);
 	if (before) {
 		span(before, &first, &end);
-		forget_bands(repr, qdisc, before->queues, &first, &end);
+		forget_bands(repr, before, qdisc->queues, &first, &end);
 		list_replace(&before->list, &qdisc->list);
 		kfree(before);
 	} else {
 		list_add_tail(&qdisc->list, &repr->tc->qdiscs);
 	}
-	if ((before || !vm_tc_begin_statistics(repr, qdisc, &why)) && !vm_tc_program(repr, first, end - first, &why))
+	if ((before || !vm_tc_begin_statistics(repr, qdisc, &why)) && !vm_tc_program(repr, first, end - first, &why)) {
+		vm_tc_fill(repr, qdisc);
 		return 0;
+	}
 	refuse(repr, qdisc, &why);
 	vm_tc_remove(repr, qdisc);
 	return -EOPNOTSUPP;
@@ -244,19 +193,22 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 
 int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle)
 {
-	struct vm_tc_qdisc *parent = vm_tc_find(repr, TC_H_MAJ(minor)), *there = vm_tc_child(repr, minor);
+	struct vm_tc_qdisc *there = vm_tc_child(repr, minor), *above = vm_tc_find(repr, TC_H_MAJ(minor));
 	struct vm_why why;
 
-	if (there && there->handle != child_handle) {
+	if (there && there->handle == child_handle)
+		return 0;
+	if (there) {
 		vm_tc_purged(repr, there);
 		disown(repr, there);
 		vm_tc_remove(repr, there);
 	}
-	/* red has one queue, and a lane can have no qdisc below it; its own fifo has no handle. */
-	if (parent->kind != VM_TC_RED || !child_handle)
+	if (!child_handle)
+		vm_tc_fill(repr, above);
+	if (above->kind != VM_TC_RED || !child_handle)
 		return 0;
 	vm_why_set(&why, "a lane has no other qdisc under red");
-	refuse(repr, parent, &why);
-	vm_tc_remove(repr, parent);
+	refuse(repr, above, &why);
+	vm_tc_remove(repr, above);
 	return -EOPNOTSUPP;
 }

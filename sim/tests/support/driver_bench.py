@@ -55,6 +55,11 @@ def expected(port=PORT, queues=16, **queue) -> dict[int, int]:
     return visited(quantise.queue_image(asked.queue[0], asked.port.rate, queues, None))
 
 
+def by_tc(average=None, **queue) -> dict[int, int]:
+    """The shadow record of a queue of tc's."""
+    return expected(average=average or {}, **queue)
+
+
 ADDRESSES = sorted(expected())
 
 
@@ -91,7 +96,7 @@ class Talk:
         self.console, self.results = console, results
 
     def said(self, word: str) -> str:
-        found = re.findall(rf"^{re.escape(word)} ?(.*?)\r?$", self.console, re.M)
+        found = re.findall(rf"^{re.escape(word)}(?: (.*?))?\r?$", self.console, re.M)
         assert found, self.console
         return found[-1]
 

@@ -16,7 +16,7 @@ from . import guest
 
 SUITES = ("bookworm", "bookworm-backports")
 KERNELS = {"6.1": r"linux-image-6\.1\.0-\d+-cloud-amd64", "6.12": r"linux-image-6\.12\.\d+\+deb12-cloud-amd64"}
-SCHEDULERS = ("sch_red", "sch_gred", "sch_prio", "sch_ets", "sch_tbf")
+SCHEDULERS = ("sch_red", "sch_gred", "sch_prio", "sch_ets", "sch_tbf", "sch_drr")
 PROGRAMS = ("sbin/tc", "sbin/devlink", "bin/ip", "sbin/ethtool")
 DRIVER = build.ROOT / "sw_driver"
 VERSION = "1"  # of what is set up
