@@ -111,11 +111,11 @@ int vm_app_route(struct vm_repr *repr, bool up)
 	int error;
 
 	ASSERT_RTNL(); /* both ways of a port share a register */
-	if (card->gone)
+	if (vm_card_is_gone(card))
 		return -ENODEV;
 	if (!card->app.type)
 		return 0;
-	if (card->resetting) /* vm_app_restore() follows */
+	if (vm_card_is_resetting(card)) /* vm_app_restore() follows */
 		return -EBUSY;
 	address = VM_APP_REG_PORT_ROUTE(repr->way.port);
 	error = app_read(card, address, &held);

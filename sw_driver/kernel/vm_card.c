@@ -39,7 +39,7 @@ void vm_card_gone(struct vm_card *card)
 {
 	u32 i;
 
-	if (xchg(&card->gone, true))
+	if (test_and_set_bit(VM_CARD_GONE, &card->flags))
 		return;
 	dev_err(card->dev, "%s; unbind the driver before the card comes back\n", vm_error_text(VM_ERROR_GONE));
 	for (i = 0; i < card->reprs; i++)
@@ -52,7 +52,7 @@ static void shut(struct vm_card *card)
 {
 	u32 i;
 
-	card->resetting = true;
+	set_bit(VM_CARD_RESETTING, &card->flags);
 	for (i = 0; i < card->reprs; i++) { /* wait for accesses in progress */
 		mutex_lock(&card->repr[i]->engine->lock);
 		mutex_unlock(&card->repr[i]->engine->lock);
@@ -67,24 +67,25 @@ static void restore(struct vm_card *card)
 	struct vm_why why;
 	u32 i;
 
-	for (i = 0; i < card->reprs && !card->gone; i++) {
+	for (i = 0; i < card->reprs && !vm_card_is_gone(card); i++) {
 		struct vm_repr *repr = card->repr[i];
 		int error;
 
 		mutex_lock(&repr->engine->lock);
 		error = VM_OK;
 		if (!repr->lane.egress) { /* the counters of all egresses */
-			repr->engine->epoch++;
 			error = vm_lane_clear_statistics(&repr->lane);
+			if (!error)
+				repr->engine->epoch++;
 		}
 		if (!error)
 			error = vm_repr_write_all_locked(repr);
 		if (vm_repr_end(repr, error, &why))
 			dev_err(card->dev, "lane %u is not as before the reset: %s\n", repr->engine->index, why.text);
 	}
-	card->resetting = false;
+	clear_bit(VM_CARD_RESETTING, &card->flags);
 	rtnl_lock();
-	for (i = 0; i < card->reprs && !card->gone; i++)
+	for (i = 0; i < card->reprs && !vm_card_is_gone(card); i++)
 		vm_tc_restore(card->repr[i]);
 	vm_app_restore(card);
 	rtnl_unlock();
@@ -101,7 +102,7 @@ static void watch(struct work_struct *work)
 
 	for (i = 0; i < card->reprs && !reset; i++)
 		vm_repr_watch(card->repr[i], &reset);
-	if (card->gone)
+	if (vm_card_is_gone(card))
 		return;
 	if (reset) {
 		dev_warn(card->dev, "the lanes were reset; all settings are written again\n");

@@ -20,12 +20,10 @@ struct vm_occupancy {
  * @names: names of the resources; devlink keeps pointers to them
  * @occupancy: occupancy of each egress's queues, as of the last snapshot
  * @cells: cells of the pool that each egress holds, as of the last snapshot
- * @work: reports to the reporters; refusals happen under RTNL, where their locks must not be taken
+ * @work: reports to the reporter, whose lock must not be taken where a card is found gone
  * @lock: guards @running
  * @running: devlink is registered and can take reports
  * @of_card: reporter `card`: whether the card answers
- * @of_refusals: reporter `refusal`: the last refusal of each egress
- * @told: number of refusals of each egress when the last one was reported
  * @told_gone: `card` has reported that the card is gone
  */
 struct vm_devlink {
@@ -36,8 +34,7 @@ struct vm_devlink {
 	struct work_struct work;
 	spinlock_t lock;
 	bool running;
-	struct devlink_health_reporter *of_card, *of_refusals;
-	u32 told[VM_REPRS_MAX];
+	struct devlink_health_reporter *of_card;
 	bool told_gone;
 };
 

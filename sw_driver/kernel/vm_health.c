@@ -3,8 +3,8 @@
  *
  * Reporter `card`: in error from the time when the registers read all ones, until the driver is
  * unbound.
- * Reporter `refusal`: each refused setting is an error. It recovers at once, as the lane continues
- * with the settings of before. `devlink health diagnose` shows the last refusal of each egress.
+ * Its diagnosis has the number of refused settings of each egress, and the last refusal. They are
+ * no errors of the card: the lane continues with the settings of before.
  */
 #include "vm_devlink.h"
 
@@ -12,38 +12,20 @@ static void tell(struct work_struct *work)
 {
 	struct vm_devlink *about = container_of(work, struct vm_devlink, work);
 	struct vm_card *card = about->card;
-	struct vm_why why;
-	u32 i, count;
 
-	if (card->gone && !about->told_gone) {
+	if (vm_card_is_gone(card) && !about->told_gone) {
 		about->told_gone = true;
 		devlink_health_report(about->of_card, vm_error_text(VM_ERROR_GONE), NULL);
 	}
-	for (i = 0; i < card->reprs; i++) {
-		count = vm_repr_refused(card->repr[i], &why);
-		if (count == about->told[i])
-			continue;
-		about->told[i] = count;
-		devlink_health_report(about->of_refusals, why.text, NULL);
-	}
 }
 
-static int diagnose_card(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
-			 struct netlink_ext_ack *extack)
-{
-	const struct vm_card *card = devlink_health_reporter_priv(reporter);
-
-	devlink_fmsg_string_pair_put(fmsg, "state", card->gone ? vm_error_text(VM_ERROR_GONE) : "answers");
-	return 0;
-}
-
-static int diagnose_refusals(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
-			     struct netlink_ext_ack *extack)
+static int diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg, struct netlink_ext_ack *extack)
 {
 	struct vm_card *card = devlink_health_reporter_priv(reporter);
 	struct vm_why why;
 	u32 i, count;
 
+	devlink_fmsg_string_pair_put(fmsg, "state", vm_card_is_gone(card) ? vm_error_text(VM_ERROR_GONE) : "answers");
 	devlink_fmsg_arr_pair_nest_start(fmsg, "lanes");
 	for (i = 0; i < card->reprs; i++) {
 		count = vm_repr_refused(card->repr[i], &why);
@@ -59,15 +41,7 @@ static int diagnose_refusals(struct devlink_health_reporter *reporter, struct de
 	return 0;
 }
 
-static int recover_refusal(struct devlink_health_reporter *reporter, void *context, struct netlink_ext_ack *extack)
-{
-	return 0;
-}
-
-static const struct devlink_health_reporter_ops of_card = { .name = "card", .diagnose = diagnose_card };
-static const struct devlink_health_reporter_ops of_refusals = { .name = "refusal",
-								.diagnose = diagnose_refusals,
-								.recover = recover_refusal };
+static const struct devlink_health_reporter_ops of_card = { .name = "card", .diagnose = diagnose };
 
 int vm_health_register(struct vm_card *card)
 {
@@ -76,18 +50,11 @@ int vm_health_register(struct vm_card *card)
 	spin_lock_init(&about->lock);
 	INIT_WORK(&about->work, tell);
 	about->of_card = devlink_health_reporter_create(card->devlink, &of_card, 0, card);
-	if (IS_ERR(about->of_card))
-		return PTR_ERR(about->of_card);
-	about->of_refusals = devlink_health_reporter_create(card->devlink, &of_refusals, 0, card);
-	if (!IS_ERR(about->of_refusals))
-		return 0;
-	devlink_health_reporter_destroy(about->of_card);
-	return PTR_ERR(about->of_refusals);
+	return PTR_ERR_OR_ZERO(about->of_card);
 }
 
 void vm_health_unregister(struct vm_card *card)
 {
-	devlink_health_reporter_destroy(card->about->of_refusals);
 	devlink_health_reporter_destroy(card->about->of_card);
 }
 

@@ -51,10 +51,10 @@ int vm_repr_begin(struct vm_repr *repr, struct vm_why *why)
 {
 	vm_why_set(why, "%s", "");
 	mutex_lock(&repr->engine->lock);
-	if (!repr->card->gone && !repr->card->resetting)
+	if (!vm_card_is_gone(repr->card) && !vm_card_is_resetting(repr->card))
 		return 0;
 	mutex_unlock(&repr->engine->lock);
-	if (repr->card->gone) {
+	if (vm_card_is_gone(repr->card)) {
 		vm_why_set(why, "%s", vm_error_text(VM_ERROR_GONE));
 		return -ENODEV;
 	}

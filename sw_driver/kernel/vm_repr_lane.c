@@ -145,12 +145,14 @@ int vm_repr_lost(struct vm_repr *repr, u32 input, struct vm_count *lost, struct 
 
 int vm_repr_clear_statistics(struct vm_repr *repr, struct vm_why *why)
 {
-	const int error = vm_repr_begin(repr, why);
+	int error = vm_repr_begin(repr, why);
 
 	if (error)
 		return error;
-	repr->engine->epoch++;
-	return vm_repr_end(repr, vm_lane_clear_statistics(&repr->lane), why);
+	error = vm_lane_clear_statistics(&repr->lane);
+	if (!error)
+		repr->engine->epoch++;
+	return vm_repr_end(repr, error, why);
 }
 
 int vm_repr_write_seed_locked(struct vm_repr *repr, u64 seed)
@@ -213,7 +215,6 @@ void vm_repr_refuse(struct vm_repr *repr, const struct vm_why *why)
 	mutex_unlock(&repr->engine->lock);
 	if (net_ratelimit())
 		netdev_warn(repr->netdev, "%s\n", why->text);
-	vm_devlink_changed(repr->card);
 }
 
 u32 vm_repr_refused(struct vm_repr *repr, struct vm_why *why)

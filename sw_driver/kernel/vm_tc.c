@@ -28,7 +28,7 @@ void vm_tc_restore(struct vm_repr *repr)
 	struct vm_why why;
 
 	ASSERT_RTNL();
-	if (vm_tc_program(repr, 0, repr->lane.has.queues, &why) && !repr->card->gone)
+	if (vm_tc_program(repr, 0, repr->lane.has.queues, &why) && !vm_card_is_gone(repr->card))
 		vm_repr_refuse(repr, &why);
 }
 

@@ -127,7 +127,7 @@ int vm_tc_begin_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, stru
 
 static int failed(struct vm_repr *repr, const struct vm_why *why)
 {
-	if (!repr->card->gone)
+	if (!vm_card_is_gone(repr->card))
 		vm_repr_refuse(repr, why);
 	return -EOPNOTSUPP;
 }

@@ -86,7 +86,7 @@ static void settle(struct vm_repr *repr, u32 first, u32 end)
 {
 	struct vm_why why;
 
-	if (first < end && vm_tc_program(repr, first, end - first, &why) && !repr->card->gone)
+	if (first < end && vm_tc_program(repr, first, end - first, &why) && !vm_card_is_gone(repr->card))
 		vm_repr_refuse(repr, &why);
 }
 
