@@ -130,6 +130,7 @@ struct vm_card *vm_card_alloc(struct device *dev, const char *front, void __iome
 	card->bus.context = card;
 	card->bus.polls = POLLS;
 	card->bus.bytes = bytes;
+	card->average_packets = 1; /* the queue itself, as switches have it */
 	INIT_DELAYED_WORK(&card->watch, watch);
 	return card;
 }

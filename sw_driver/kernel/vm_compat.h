@@ -67,6 +67,14 @@ static inline bool vm_extack_holds(struct netlink_ext_ack *extack, const char *t
 	return false;
 }
 
+/* From 6.11 on a parameter's set() has an extack. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#define VM_DEVLINK_PARAM_SET(name)                                                                                     \
+	int name(struct devlink *devlink, u32 id, struct devlink_param_gset_ctx *ctx, struct netlink_ext_ack *extack)
+#else
+#define VM_DEVLINK_PARAM_SET(name) int name(struct devlink *devlink, u32 id, struct devlink_param_gset_ctx *ctx)
+#endif
+
 /* Attributes of a generic netlink dump. */
 static inline struct nlattr *const *vm_dump_attributes(struct netlink_callback *cb)
 {

@@ -74,10 +74,12 @@ struct vm_class {
  * struct vm_queue_slot - the software copy of a queue, always equal to what the lane runs
  * @settings: the settings of the last commit
  * @owner: the queue's owner
+ * @own_weight: netlink has set the average's weight; else a queue of tc has vm_tc_weight()
  */
 struct vm_queue_slot {
 	struct vm_queue settings;
 	enum vm_owner owner;
+	bool own_weight;
 };
 
 struct vm_card;
@@ -184,6 +186,7 @@ enum vm_card_flag { VM_CARD_GONE, VM_CARD_RESETTING };
  * @reprs: number of entries in @repr
  * @repr: the egresses of the first lane, then those of the second, and so on
  * @flags: bits of enum vm_card_flag, set and read without a lock
+ * @average_packets: n of the weight 1/n that the averages of tc's queues have
  * @about: what devlink shows beyond the card, vm_devlink.h
  * @watch: checks every two seconds whether the card answers and whether a lane was reset
  */
@@ -199,6 +202,7 @@ struct vm_card {
 	u32 reprs;
 	struct vm_repr *repr[VM_REPRS_MAX];
 	unsigned long flags;
+	u32 average_packets;
 	struct vm_devlink *about;
 	struct delayed_work watch;
 	struct dentry *debugfs;
@@ -259,6 +263,8 @@ void vm_tc_exit(struct vm_repr *repr);
 int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_data);
 /* Programs the lane from the tree after a reset: qdiscs may have changed meanwhile. Needs RTNL. */
 void vm_tc_restore(struct vm_repr *repr);
+/* Linux tells drivers no weight, so all averages of tc's queues have this one. */
+struct vm_number vm_tc_weight(const struct vm_repr *repr);
 /* Whether any qdisc is offloaded. */
 bool vm_tc_active(struct vm_repr *repr);
 

@@ -189,9 +189,14 @@ int vm_devlink_register(struct vm_card *card)
 	error = add_all(card);
 	if (error)
 		goto no_resources;
+	error = vm_param_register(card);
+	if (error)
+		goto no_params;
 	error = vm_health_register(card);
 	if (!error)
 		return 0;
+	vm_param_unregister(card);
+no_params:
 	remove_all(card);
 no_resources:
 	free_about(card);
@@ -201,6 +206,7 @@ no_resources:
 void vm_devlink_unregister(struct vm_card *card)
 {
 	vm_health_unregister(card);
+	vm_param_unregister(card);
 	remove_all(card);
 	free_about(card);
 }

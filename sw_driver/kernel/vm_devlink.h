@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* devlink: vm_devlink.c has info and resources, vm_devlink_sb.c the shared buffer, vm_health.c the
- * health reporters.
+/* devlink: vm_devlink.c has info and resources, vm_devlink_sb.c the shared buffer, vm_devlink_param.c
+ * the parameters, vm_health.c the health reporters.
  */
 #ifndef VM_DEVLINK_H
 #define VM_DEVLINK_H
@@ -57,6 +57,10 @@ int vm_sb_occ_snapshot(struct devlink *devlink, unsigned int sb);
 int vm_sb_occ_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *now, u32 *most);
 int vm_sb_occ_tc_port_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
 			       u32 *now, u32 *most);
+
+/* vm_devlink_param.c: the card's parameters. */
+int vm_param_register(struct vm_card *card);
+void vm_param_unregister(struct vm_card *card);
 
 int vm_health_register(struct vm_card *card);
 void vm_health_unregister(struct vm_card *card);

@@ -82,49 +82,6 @@ int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why)
 	return error;
 }
 
-/* Compares the form, not the value: 1/2 and 2/4 differ. A den of 0 counts as 1, as in netlink. */
-static bool same_number(const struct vm_number *a, const struct vm_number *b)
-{
-	return a->num == b->num && (a->den ?: 1) == (b->den ?: 1) && a->tens == b->tens;
-}
-
-static bool same_curve(const struct vm_curve *a, const struct vm_curve *b)
-{
-	return a->curve == b->curve && a->min == b->min && a->max == b->max && a->end == b->end &&
-	       same_number(&a->p, &b->p);
-}
-
-bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b)
-{
-	u32 c, which;
-
-	for (c = 0; c < VM_COLOURS; c++)
-		for (which = VM_DROPS; which <= VM_MARKS; which++)
-			if (!same_curve(&a->curve[c][which], &b->curve[c][which]))
-				return false;
-	return a->aqm == b->aqm && a->mark_at == b->mark_at && a->average.kind == b->average.kind &&
-	       a->average.unit == b->average.unit && a->ecn == b->ecn && a->limit == b->limit &&
-	       a->limit_packets == b->limit_packets && a->strict == b->strict && a->priority == b->priority &&
-	       a->quantum == b->quantum && a->rate == b->rate && a->burst == b->burst;
-}
-
-void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from)
-{
-	memcpy(to->curve, from->curve, sizeof(to->curve));
-	to->aqm = from->aqm;
-	to->mark_at = from->mark_at;
-	to->average.kind = from->average.kind;
-	to->average.unit = from->average.unit;
-	to->ecn = from->ecn;
-	to->limit = from->limit;
-	to->limit_packets = from->limit_packets;
-	to->strict = from->strict;
-	to->priority = from->priority;
-	to->quantum = from->quantum;
-	to->rate = from->rate;
-	to->burst = from->burst;
-}
-
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr)
 {
 	struct vm_port port = repr->port;
@@ -249,6 +206,7 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 	struct vm_refusal fault;
 	enum vm_owner owner;
 	struct vm_port port;
+	bool own_weight;
 	int error;
 
 	vm_why_set(why, "%s", "");
@@ -268,7 +226,11 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 			vm_refusal_text(&fault, why->text, sizeof(why->text));
 		return refuse(repr, -EINVAL);
 	}
-	return vm_repr_end(repr, replace_queue(repr, queue, settings, owner), why);
+	own_weight = slot->own_weight || (by == VM_OWNER_NETLINK && !vm_queue_same_weight(settings, &slot->settings));
+	error = replace_queue(repr, queue, settings, owner);
+	if (!error)
+		slot->own_weight = own_weight;
+	return vm_repr_end(repr, error, why);
 }
 
 /* After a reset by one interface, settings that stay may need others that are gone: for example, a
@@ -296,6 +258,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 	struct vm_queue settings, defaults;
 	struct vm_queue_slot *slot;
 	enum vm_owner owner;
+	bool own_weight;
 	int error;
 
 	vm_why_set(why, "%s", "");
@@ -311,13 +274,21 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 		vm_why_set(why, "queue %u was set through netlink; it has to be reset there", queue);
 		return refuse(repr, -EBUSY);
 	}
-	if (by == VM_OWNER_NETLINK && slot->owner == VM_OWNER_TC)
+	own_weight = by == VM_OWNER_TC && slot->own_weight;
+	if (by == VM_OWNER_NETLINK && slot->owner == VM_OWNER_TC) {
 		vm_queue_copy_for_tc(&settings, &slot->settings);
-	else
+		settings.average.weight = vm_tc_weight(repr);
+	} else {
 		vm_queue_copy_for_tc(&settings, &defaults);
+		if (!own_weight)
+			settings.average.weight = defaults.average.weight;
+	}
 	make_legal(repr, queue, &settings);
 	owner = slot->owner == by ? VM_OWNER_NONE : slot->owner;
-	return vm_repr_end(repr, replace_queue(repr, queue, &settings, owner), why);
+	error = replace_queue(repr, queue, &settings, owner);
+	if (!error)
+		slot->own_weight = own_weight;
+	return vm_repr_end(repr, error, why);
 }
 
 /* The Ethernet rate next below what a build with this data width moves at 250 MHz. */

@@ -59,10 +59,12 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
  * queues are those of all egresses, as they share one time-multiplexed shaper.
  */
 struct vm_port vm_repr_port_locked(const struct vm_repr *repr);
+/* vm_owner.c */
 /* Whether two settings differ only in what tc cannot set: weight and idle packet of the averages,
  * steps on departures, spacing, size weight, dynamic threshold, marker, remark, distances, victims, CoDel, ce_threshold.
  */
 bool vm_queue_same_for_tc(const struct vm_queue *a, const struct vm_queue *b);
+bool vm_queue_same_weight(const struct vm_queue *a, const struct vm_queue *b);
 /* Copies the settings that tc can set. */
 void vm_queue_copy_for_tc(struct vm_queue *to, const struct vm_queue *from);
 

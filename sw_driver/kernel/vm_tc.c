@@ -32,6 +32,13 @@ void vm_tc_restore(struct vm_repr *repr)
 		vm_repr_refuse(repr, &why);
 }
 
+struct vm_number vm_tc_weight(const struct vm_repr *repr)
+{
+	const struct vm_number weight = { .num = 1, .den = repr->card->average_packets };
+
+	return weight;
+}
+
 bool vm_tc_active(struct vm_repr *repr)
 {
 	ASSERT_RTNL();

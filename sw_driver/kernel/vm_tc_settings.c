@@ -195,6 +195,8 @@ static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
 	if (!apply(repr, queue, wanted))
 		return owner == VM_OWNER_TC ? vm_repr_reset_queue(repr, queue, VM_OWNER_TC, why) : 0;
 	vm_queue_copy_for_tc(settings, wanted);
+	if (!repr->slots[queue].own_weight) /* netlink changes it under RTNL, too */
+		settings->average.weight = vm_tc_weight(repr);
 	return vm_repr_set_queue(repr, queue, settings, VM_OWNER_TC, why);
 }
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from support import driver_bench
-from support.driver_bench import expected, talk
+from support.driver_bench import by_tc, expected, talk
 from support.netlink_guest import Talk, program
 from support.nightly import nightly
 from support.register_file import address
@@ -220,9 +220,9 @@ def test_tc_and_netlink_program_the_queues_of_their_egress(said):
     of = {"port": 10**10, "queues": SHAPE.queues}
     mild, plain = red(30000, 90000, 0.02, end=TOP), red(20000, 60000, 0.1)
     assert words(said, "select.zero") == [0]
-    assert said.shadow("zero") == expected(limit=40000, ecn=True, **of, **all_colours(mild))
+    assert said.shadow("zero") == by_tc(limit=40000, ecn=True, **of, **all_colours(mild))
     assert words(said, "select.one") == [QUEUES]
-    assert said.shadow("one") == expected(limit=30000, **of | {"port": 10**7}, **all_colours(plain))
+    assert said.shadow("one") == by_tc(limit=30000, **of | {"port": 10**7}, **all_colours(plain))
     assert words(said, "select.two") == [2 * QUEUES + 5]
     assert said.shadow("two") == expected(limit=7000, quantum=3000, **of)
     assert words(said, "class.two") == [2 * QUEUES + 5 | 1 << 16]

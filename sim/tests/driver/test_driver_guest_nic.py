@@ -10,7 +10,7 @@ import re
 import pytest
 
 from support import driver_bench
-from support.driver_bench import expected, talk, warnings
+from support.driver_bench import by_tc, talk, warnings
 from support.nightly import nightly
 from support.tc_traffic import COLOURS, EVENTS, all_colours, capture, check_qdisc, feed, frame, red
 from vermilion.guests import driver_guest
@@ -90,7 +90,7 @@ def test_the_auxiliary_device_is_bound_and_its_lane_has_a_netdev(said):
 
 def test_tc_is_in_the_registers_and_counts_what_the_harness_counts(said):
     mild = red(15000, 45000, 0.02, end=TOP)
-    assert said.shadow("add") == expected(port=10**7, limit=100000, ecn=True, **all_colours(mild))
+    assert said.shadow("add") == by_tc(port=10**7, limit=100000, ecn=True, **all_colours(mild))
     assert said.said("owners.add") == "port tc,classes tc,queue 0 tc,"
     (harness,) = said.results
     parts = [harness[0, colour] for colour in range(3)]
@@ -111,7 +111,7 @@ def test_it_goes_under_load_and_comes_back_whoever_takes_it_away(said):
         assert said.said(f"lanes.{name}") == "0"
     assert re.findall(r"^ended\.(\w+)", said.console, re.M).count("ethtool") == 3
     mild = red(15000, 45000, 0.02, end=TOP)
-    assert said.shadow("again") == expected(limit=100000, ecn=True, **all_colours(mild))
+    assert said.shadow("again") == by_tc(limit=100000, ecn=True, **all_colours(mild))
     assert said.qdiscs("again")["3:"]["offloaded"]
     assert said.said("unloaded") == "0" and said.said("loaded") == "1" and said.said("ended nic") == ""
 

@@ -1,4 +1,4 @@
-"""Stock tc in a guest: where in the tree a qdisc may be, what the fifos do, and every setting of gred, prio and ets.
+"""Stock tc in a guest: where in the tree a qdisc may be, what the fifos do, which weight averages have, and every setting of gred, prio and ets.
 
 `shadow` prints the record of the queue that the driver has written last.
 """
@@ -8,7 +8,7 @@ import json
 import pytest
 
 from support import driver_bench
-from support.driver_bench import by_tc, talk
+from support.driver_bench import by_tc, expected, talk
 from support.nightly import nightly
 from support.tc_traffic import all_colours, red
 
@@ -22,6 +22,7 @@ more="red limit 300000 min 20000 max 60000 probability 0.1 avpkt 1000 burst 55 b
 counters() { echo "counters.$1 $(/bin/tc -s -j qdisc show dev $lane)"; }
 hidden() { echo "hidden.$1 $(/bin/tc -j qdisc show dev $lane invisible)"; }
 says() { word=$1; shift; echo "$word $("$@" 2>&1 | tr '\\n' ' ')."; }
+average() { says average.$1 devlink dev param set pci/$device name average_packets value $2 cmode runtime; }
 
 tc qdisc add dev $lane root handle 1: tbf rate 10mbit burst 5000 limit 100000
 hidden alone
@@ -79,6 +80,24 @@ shadow band1; counters bands
 tc qdisc del dev $lane parent 4:2
 shadow freed; hidden freed
 tc qdisc del dev $lane root
+
+average value 256; says shown devlink -j dev param show pci/$device name average_packets
+average least 0; average most 32769
+tc qdisc add dev $lane root handle 1: ets bands 16
+tc qdisc add dev $lane parent 1:10 handle 2: $red
+shadow slow
+average fast 1
+shadow fast
+devlink sb pool set pci/$device pool 0 size 65536 thtype dynamic
+devlink sb tc bind set $lane tc 15 type egress pool 0 th 12
+average half 2
+shadow both
+tc qdisc del dev $lane root
+shadow left
+resets() { dmesg | grep -c 'the lanes were reset'; }
+echo 1 > /sys/bus/pci/devices/$device/reset && echo "was reset"
+shadow reset
+average end 1
 """
 for dp, (low, prio) in enumerate(((15, 1), (10, 2), (5, 3))):
     SCRIPT = SCRIPT.replace(f"DP{dp}", DPS.format(low=low, prio=prio))
@@ -164,3 +183,21 @@ def test_the_first_band_of_prio_has_the_highest_priority(said):
     assert {handle for handle, each in said.qdiscs("bands").items() if each["offloaded"]} == {"4:", "5:", "6:"}
     for name in ("prio", "freed"):
         assert set(hidden(said, name).values()) == {True}, name
+
+
+def test_the_weight_of_tcs_averages_is_a_parameter_of_the_card(said):
+    last = {"limit": 400000, "ecn": True, "quantum": 1514} | MILD
+    assert said.said("average.value") == said.said("average.fast") == "."
+    (shown,) = json.loads(said.said("shown").removesuffix("."))["param"].values()
+    assert shown[0]["values"] == [{"cmode": "runtime", "value": 256}]
+    for name in ("least", "most"):
+        assert "average_packets: legal is 1 to 32768" in said.said(f"average.{name}")
+    assert said.shadow("slow") == expected(**last, average={"weight": 0.00390625})
+    assert said.shadow("fast") == by_tc(**last)
+    assert said.shadow("both") == expected(**last, alpha=4, average={"weight": 0.5})
+
+
+def test_a_setting_of_netlinks_in_the_last_queue_outlives_tc_and_a_reset(said):
+    """After a reset the driver writes all queues, the last one at the end."""
+    assert said.shadow("left") == said.shadow("reset") == expected(alpha=4)
+    assert "was reset" in said.console and said.said("splats.end") == "0"

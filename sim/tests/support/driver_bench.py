@@ -56,8 +56,8 @@ def expected(port=PORT, queues=16, **queue) -> dict[int, int]:
 
 
 def by_tc(average=None, **queue) -> dict[int, int]:
-    """The shadow record of a queue of tc's."""
-    return expected(average=average or {}, **queue)
+    """The shadow record of a queue of tc's: its average is the queue itself, unless a parameter of devlink says otherwise."""
+    return expected(average={"weight": 1} | (average or {}), **queue)
 
 
 ADDRESSES = sorted(expected())
