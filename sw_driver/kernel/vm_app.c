@@ -16,7 +16,7 @@
 #define THROUGH_LANE 1 /* of route.tx and route.rx */
 
 /* 0, or -ENODEV if the card is gone. */
-static int app_read(struct vm_card *card, u32 address, u32 *value)
+static int vm_app_read(struct vm_card *card, u32 address, u32 *value)
 {
 	*value = card->bus.read(card->bus.context, card->app.offset + address);
 	if (*value != ALL_ONES ||
@@ -26,7 +26,7 @@ static int app_read(struct vm_card *card, u32 address, u32 *value)
 	return -ENODEV;
 }
 
-static int set_way(struct vm_card *card, u32 port, bool to_host, u32 lane, u32 egress)
+static int vm_app_set_way(struct vm_card *card, u32 port, bool to_host, u32 lane, u32 egress)
 {
 	struct vm_repr *repr;
 
@@ -48,21 +48,21 @@ static int set_way(struct vm_card *card, u32 port, bool to_host, u32 lane, u32 e
  * lanes are in the order port 0 wire, port 0 host, port 1 wire and so on; without host lanes there
  * is one per port.
  */
-static int find_ways(struct vm_card *card, u32 port, bool host_lanes)
+static int vm_app_find_ways(struct vm_card *card, u32 port, bool host_lanes)
 {
 	u32 ways, a_port = host_lanes ? 2 : 1;
-	int error = app_read(card, VM_APP_REG_PORT_WAYS(port), &ways);
+	int error = vm_app_read(card, VM_APP_REG_PORT_WAYS(port), &ways);
 
 	if (error)
 		return error;
 	if (VM_GET(VM_APP_REG_VERSION_MINOR, card->app.version) < WAYS_MINOR)
 		ways = VM_PUT(VM_APP_REG_PORT_WAYS_WIRE_LANE, a_port * port) |
 		       VM_PUT(VM_APP_REG_PORT_WAYS_HOST_LANE, host_lanes ? a_port * port + 1 : NOWHERE);
-	error = set_way(card, port, false, VM_GET(VM_APP_REG_PORT_WAYS_WIRE_LANE, ways),
-			VM_GET(VM_APP_REG_PORT_WAYS_WIRE_EGRESS, ways));
+	error = vm_app_set_way(card, port, false, VM_GET(VM_APP_REG_PORT_WAYS_WIRE_LANE, ways),
+			       VM_GET(VM_APP_REG_PORT_WAYS_WIRE_EGRESS, ways));
 	return error ? error
-		     : set_way(card, port, true, VM_GET(VM_APP_REG_PORT_WAYS_HOST_LANE, ways),
-			       VM_GET(VM_APP_REG_PORT_WAYS_HOST_EGRESS, ways));
+		     : vm_app_set_way(card, port, true, VM_GET(VM_APP_REG_PORT_WAYS_HOST_LANE, ways),
+				      VM_GET(VM_APP_REG_PORT_WAYS_HOST_EGRESS, ways));
 }
 
 int vm_app_check(struct vm_card *card)
@@ -81,10 +81,10 @@ int vm_app_check(struct vm_card *card)
 			"the registers of the app block have another major version than this driver knows\n");
 		return -EOPNOTSUPP;
 	}
-	error = app_read(card, VM_APP_REG_FEATURES, &features);
+	error = vm_app_read(card, VM_APP_REG_FEATURES, &features);
 	if (error)
 		return error;
-	error = app_read(card, VM_APP_REG_PORTS, &ports);
+	error = vm_app_read(card, VM_APP_REG_PORTS, &ports);
 	if (error)
 		return error;
 	if (!ports || ports > PORTS_MAX) {
@@ -92,7 +92,7 @@ int vm_app_check(struct vm_card *card)
 		return -EOPNOTSUPP;
 	}
 	for (i = 0; i < ports && !error; i++)
-		error = find_ways(card, i, features & VM_APP_REG_FEATURES_HOST_LANES_MASK);
+		error = vm_app_find_ways(card, i, features & VM_APP_REG_FEATURES_HOST_LANES_MASK);
 	for (i = 0; i < card->reprs && !error; i++) {
 		if (card->repr[i]->way.known)
 			continue;
@@ -118,7 +118,7 @@ int vm_app_route(struct vm_repr *repr, bool up)
 	if (vm_card_is_resetting(card)) /* vm_app_restore() follows */
 		return -EBUSY;
 	address = VM_APP_REG_PORT_ROUTE(repr->way.port);
-	error = app_read(card, address, &held);
+	error = vm_app_read(card, address, &held);
 	if (error)
 		return error;
 	route = held & ~(host ? VM_APP_REG_PORT_ROUTE_RX_MASK : VM_APP_REG_PORT_ROUTE_TX_MASK);
@@ -127,7 +127,7 @@ int vm_app_route(struct vm_repr *repr, bool up)
 	else if (up)
 		route |= VM_PUT(VM_APP_REG_PORT_ROUTE_TX, THROUGH_LANE);
 	card->bus.write(card->bus.context, card->app.offset + address, route);
-	error = app_read(card, address, &held);
+	error = vm_app_read(card, address, &held);
 	if (error || held == route)
 		return error;
 	netdev_err(repr->netdev, "the port's route register does not hold what was written\n");

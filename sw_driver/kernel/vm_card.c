@@ -16,21 +16,21 @@
 #define POLLS 25000
 #define POLL_US 20
 
-static u32 bus_read(void *context, u32 offset)
+static u32 vm_card_bus_read(void *context, u32 offset)
 {
 	const struct vm_card *card = context;
 
 	return ioread32(card->registers + offset);
 }
 
-static void bus_write(void *context, u32 offset, u32 value)
+static void vm_card_bus_write(void *context, u32 offset, u32 value)
 {
 	const struct vm_card *card = context;
 
 	iowrite32(value, card->registers + offset);
 }
 
-static void bus_pause(void *context)
+static void vm_card_bus_pause(void *context)
 {
 	usleep_range(POLL_US, 2 * POLL_US);
 }
@@ -48,7 +48,7 @@ void vm_card_gone(struct vm_card *card)
 }
 
 /* After this the driver accesses no register. */
-static void shut(struct vm_card *card)
+static void vm_card_shut(struct vm_card *card)
 {
 	u32 i;
 
@@ -62,7 +62,7 @@ static void shut(struct vm_card *card)
 /* Writes the software copies into the lanes; counters start from 0. The lanes missed qdiscs that
  * were added or removed during the reset, so tc's settings are programmed again from its tree.
  */
-static void restore(struct vm_card *card)
+static void vm_card_do_restore(struct vm_card *card)
 {
 	struct vm_why why;
 	u32 i;
@@ -94,7 +94,7 @@ static void restore(struct vm_card *card)
 /* Detects a card that is gone even if nothing else reads a register for hours. Also detects a reset
  * by the NIC's own driver, which does not report it.
  */
-static void watch(struct work_struct *work)
+static void vm_card_watch(struct work_struct *work)
 {
 	struct vm_card *card = container_of(to_delayed_work(work), struct vm_card, watch);
 	bool reset = false;
@@ -106,8 +106,8 @@ static void watch(struct work_struct *work)
 		return;
 	if (reset) {
 		dev_warn(card->dev, "the lanes were reset; all settings are written again\n");
-		shut(card);
-		restore(card);
+		vm_card_shut(card);
+		vm_card_do_restore(card);
 	}
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 }
@@ -124,14 +124,14 @@ struct vm_card *vm_card_alloc(struct device *dev, const char *front, void __iome
 	card->devlink = devlink;
 	card->front = front;
 	card->registers = registers;
-	card->bus.read = bus_read;
-	card->bus.write = bus_write;
-	card->bus.pause = bus_pause;
+	card->bus.read = vm_card_bus_read;
+	card->bus.write = vm_card_bus_write;
+	card->bus.pause = vm_card_bus_pause;
 	card->bus.context = card;
 	card->bus.polls = POLLS;
 	card->bus.bytes = bytes;
 	card->average_packets = 1; /* the queue itself, as switches have it */
-	INIT_DELAYED_WORK(&card->watch, watch);
+	INIT_DELAYED_WORK(&card->watch, vm_card_watch);
 	return card;
 }
 
@@ -140,7 +140,7 @@ void vm_card_free(struct vm_card *card)
 	devlink_free(card->devlink);
 }
 
-static void close_lanes(struct vm_card *card)
+static void vm_card_close_lanes(struct vm_card *card)
 {
 	while (card->reprs) {
 		struct vm_repr *repr = card->repr[--card->reprs];
@@ -154,7 +154,7 @@ static void close_lanes(struct vm_card *card)
 }
 
 /* Opens the next egress of a lane. */
-static int open_egress(struct vm_card *card, struct vm_engine *engine, const struct vm_block *block)
+static int vm_card_open_egress(struct vm_card *card, struct vm_engine *engine, const struct vm_block *block)
 {
 	struct vm_repr *repr = vm_netdev_alloc(card, engine);
 	struct vm_why why;
@@ -177,7 +177,7 @@ static int open_egress(struct vm_card *card, struct vm_engine *engine, const str
 	return 0;
 }
 
-static int open_lane(struct vm_card *card, const struct vm_block *block)
+static int vm_card_open_lane(struct vm_card *card, const struct vm_block *block)
 {
 	struct vm_engine *engine = &card->engine[card->engines];
 	u32 egresses = 1;
@@ -191,14 +191,14 @@ static int open_lane(struct vm_card *card, const struct vm_block *block)
 				VM_REPRS_MAX);
 			return -EOPNOTSUPP;
 		}
-		error = open_egress(card, engine, block);
+		error = vm_card_open_egress(card, engine, block);
 		if (!error)
 			egresses = max(engine->egress[0]->lane.has.egresses, 1u);
 	} while (!error && engine->egresses < egresses);
 	return error;
 }
 
-static int open_lanes(struct vm_card *card)
+static int vm_card_open_lanes(struct vm_card *card)
 {
 	struct vm_block blocks[BLOCKS_MAX];
 	int error;
@@ -222,7 +222,7 @@ static int open_lanes(struct vm_card *card)
 				 blocks[i].offset);
 			continue; /* an app block may follow */
 		}
-		error = open_lane(card, &blocks[i]);
+		error = vm_card_open_lane(card, &blocks[i]);
 		if (error)
 			return error;
 	}
@@ -232,7 +232,7 @@ static int open_lanes(struct vm_card *card)
 	return -ENODEV;
 }
 
-static int start_lanes(struct vm_card *card)
+static int vm_card_start_lanes(struct vm_card *card)
 {
 	struct vm_why why;
 	int error = 0;
@@ -246,7 +246,7 @@ static int start_lanes(struct vm_card *card)
 	return error;
 }
 
-static void unregister_netdevs(struct vm_card *card, u32 count)
+static void vm_card_unregister_netdevs(struct vm_card *card, u32 count)
 {
 	while (count--)
 		vm_netdev_unregister(card->repr[count]);
@@ -254,13 +254,13 @@ static void unregister_netdevs(struct vm_card *card, u32 count)
 
 int vm_card_register(struct vm_card *card)
 {
-	int error = open_lanes(card);
+	int error = vm_card_open_lanes(card);
 	u32 i;
 
 	if (!error)
 		error = vm_app_check(card);
 	if (!error) /* all lanes are known: they may be changed now */
-		error = start_lanes(card);
+		error = vm_card_start_lanes(card);
 	if (error)
 		goto no_lanes;
 	error = vm_devlink_register(card);
@@ -269,7 +269,7 @@ int vm_card_register(struct vm_card *card)
 	for (i = 0; i < card->reprs; i++) {
 		error = vm_netdev_register(card->repr[i]);
 		if (error) {
-			unregister_netdevs(card, i);
+			vm_card_unregister_netdevs(card, i);
 			goto no_netdevs;
 		}
 	}
@@ -284,7 +284,7 @@ int vm_card_register(struct vm_card *card)
 no_netdevs:
 	vm_devlink_unregister(card);
 no_lanes:
-	close_lanes(card);
+	vm_card_close_lanes(card);
 	return error;
 }
 
@@ -294,33 +294,33 @@ void vm_card_unregister(struct vm_card *card)
 	devlink_unregister(card->devlink);
 	cancel_delayed_work_sync(&card->watch);
 	vm_debugfs_card_remove(card);
-	unregister_netdevs(card, card->reprs);
+	vm_card_unregister_netdevs(card, card->reprs);
 	vm_devlink_unregister(card);
-	close_lanes(card);
+	vm_card_close_lanes(card);
 }
 
 void vm_card_pause(struct vm_card *card)
 {
 	cancel_delayed_work_sync(&card->watch);
-	shut(card);
+	vm_card_shut(card);
 }
 
 void vm_card_restore(struct vm_card *card)
 {
-	restore(card);
+	vm_card_do_restore(card);
 	schedule_delayed_work(&card->watch, WATCH_PERIOD);
 }
 
-static int suspend(struct device *dev)
+static int vm_card_suspend(struct device *dev)
 {
 	vm_card_pause(dev_get_drvdata(dev));
 	return 0;
 }
 
-static int resume(struct device *dev)
+static int vm_card_resume(struct device *dev)
 {
 	vm_card_restore(dev_get_drvdata(dev));
 	return 0;
 }
 
-DEFINE_SIMPLE_DEV_PM_OPS(vm_card_power, suspend, resume);
+DEFINE_SIMPLE_DEV_PM_OPS(vm_card_power, vm_card_suspend, vm_card_resume);

@@ -11,7 +11,7 @@
 
 static struct dentry *root;
 
-static int refused_show(struct seq_file *out, void *unused)
+static int vm_debugfs_refused_show(struct seq_file *out, void *unused)
 {
 	struct vm_why why;
 	const u32 count = vm_repr_refused(out->private, &why);
@@ -19,7 +19,7 @@ static int refused_show(struct seq_file *out, void *unused)
 	seq_printf(out, "%u %s\n", count, why.text);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(refused);
+DEFINE_SHOW_ATTRIBUTE(vm_debugfs_refused);
 
 static const char *const owners[] = {
 	[VM_OWNER_NONE] = "nobody",
@@ -28,7 +28,7 @@ static const char *const owners[] = {
 };
 
 /* One line each for the port, the class table, and each queue that has an owner. */
-static int owners_show(struct seq_file *out, void *unused)
+static int vm_debugfs_owners_show(struct seq_file *out, void *unused)
 {
 	struct vm_repr *repr = out->private;
 	u32 queue;
@@ -42,7 +42,7 @@ static int owners_show(struct seq_file *out, void *unused)
 	mutex_unlock(&repr->engine->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(owners);
+DEFINE_SHOW_ATTRIBUTE(vm_debugfs_owners);
 
 void vm_debugfs_init(void)
 {
@@ -69,8 +69,8 @@ void vm_debugfs_card(struct vm_card *card)
 		else
 			scnprintf(name, sizeof(name), "lane%u.egress%u", repr->engine->index, repr->lane.egress);
 		folder = debugfs_create_dir(name, card->debugfs);
-		debugfs_create_file("refused", 0400, folder, repr, &refused_fops);
-		debugfs_create_file("owners", 0400, folder, repr, &owners_fops);
+		debugfs_create_file("refused", 0400, folder, repr, &vm_debugfs_refused_fops);
+		debugfs_create_file("owners", 0400, folder, repr, &vm_debugfs_owners_fops);
 	}
 }
 

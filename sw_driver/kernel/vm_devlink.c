@@ -5,7 +5,7 @@
 #include "vm_devlink.h"
 #include "vm_regs.h"
 
-static int put(struct devlink_info_req *request, u32 lane, const char *name, u32 value)
+static int vm_devlink_put(struct devlink_info_req *request, u32 lane, const char *name, u32 value)
 {
 	char full[40], text[16];
 
@@ -14,7 +14,7 @@ static int put(struct devlink_info_req *request, u32 lane, const char *name, u32
 	return devlink_info_version_fixed_put(request, full, text);
 }
 
-static int put_lane(struct devlink_info_req *request, const struct vm_engine *engine)
+static int vm_devlink_put_lane(struct devlink_info_req *request, const struct vm_engine *engine)
 {
 	const struct vm_repr *repr = engine->egress[0];
 	const struct vm_capabilities *has = &repr->lane.has;
@@ -47,11 +47,12 @@ static int put_lane(struct devlink_info_req *request, const struct vm_engine *en
 		 VM_GET(VM_REG_VERSION_MINOR, version));
 	error = devlink_info_version_fixed_put(request, full, text);
 	for (i = 0; i < ARRAY_SIZE(all) && !error; i++)
-		error = put(request, engine->index, all[i].name, all[i].value);
+		error = vm_devlink_put(request, engine->index, all[i].name, all[i].value);
 	return error;
 }
 
-static int info_get(struct devlink *devlink, struct devlink_info_req *request, struct netlink_ext_ack *extack)
+static int vm_devlink_info_get(struct devlink *devlink, struct devlink_info_req *request,
+			       struct netlink_ext_ack *extack)
 {
 	struct vm_card *card = devlink_priv(devlink);
 	int error = vm_devlink_put_driver(request);
@@ -60,12 +61,12 @@ static int info_get(struct devlink *devlink, struct devlink_info_req *request, s
 	if (!error)
 		error = devlink_info_version_running_put(request, "driver", VM_DRIVER_VERSION);
 	for (i = 0; i < card->engines && !error; i++)
-		error = put_lane(request, &card->engine[i]);
+		error = vm_devlink_put_lane(request, &card->engine[i]);
 	return error;
 }
 
 const struct devlink_ops vm_devlink_ops = {
-	.info_get = info_get,
+	.info_get = vm_devlink_info_get,
 	.sb_pool_get = vm_sb_pool_get,
 	.sb_pool_set = vm_sb_pool_set,
 	.sb_port_pool_get = vm_sb_port_pool_get,
@@ -78,7 +79,7 @@ const struct devlink_ops vm_devlink_ops = {
 };
 
 /* Number of queues of a lane that have an owner. */
-static u64 queues_in_use(void *context)
+static u64 vm_devlink_queues_in_use(void *context)
 {
 	struct vm_engine *engine = context;
 	u64 out = 0;
@@ -92,7 +93,7 @@ static u64 queues_in_use(void *context)
 	return out;
 }
 
-static int add(struct devlink *devlink, u32 id, const char *name, u32 size)
+static int vm_devlink_add(struct devlink *devlink, u32 id, const char *name, u32 size)
 {
 	struct devlink_resource_size_params fixed;
 
@@ -103,7 +104,7 @@ static int add(struct devlink *devlink, u32 id, const char *name, u32 size)
 /* Registers queues, cells and flows of a lane, in this order. Resource ids begin at 1. The build
  * defines the sizes.
  */
-static int add_lane(struct vm_card *card, struct vm_engine *engine)
+static int vm_devlink_add_lane(struct vm_card *card, struct vm_engine *engine)
 {
 	static const char *const names[VM_RESOURCES] = { "queues", "cells", "flows" };
 	const struct vm_capabilities *has = &engine->egress[0]->lane.has;
@@ -116,14 +117,14 @@ static int add_lane(struct vm_card *card, struct vm_engine *engine)
 	for (i = 0; i < VM_RESOURCES && !error; i++) {
 		name = card->about->names[engine->index][i];
 		snprintf(name, sizeof(card->about->names[0][0]), "lane%u_%s", engine->index, names[i]);
-		error = add(card->devlink, first + i, name, sizes[i]);
+		error = vm_devlink_add(card->devlink, first + i, name, sizes[i]);
 	}
 	if (!error)
-		devl_resource_occ_get_register(card->devlink, first, queues_in_use, engine);
+		devl_resource_occ_get_register(card->devlink, first, vm_devlink_queues_in_use, engine);
 	return error;
 }
 
-static void free_about(struct vm_card *card)
+static void vm_devlink_free_about(struct vm_card *card)
 {
 	u32 i;
 
@@ -133,7 +134,7 @@ static void free_about(struct vm_card *card)
 	card->about = NULL;
 }
 
-static int alloc_about(struct vm_card *card)
+static int vm_devlink_alloc_about(struct vm_card *card)
 {
 	u32 i;
 
@@ -145,21 +146,21 @@ static int alloc_about(struct vm_card *card)
 		card->about->occupancy[i] =
 			kvcalloc(card->repr[i]->lane.has.queues, sizeof(struct vm_occupancy), GFP_KERNEL);
 		if (!card->about->occupancy[i]) {
-			free_about(card);
+			vm_devlink_free_about(card);
 			return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-static int add_all(struct vm_card *card)
+static int vm_devlink_add_all(struct vm_card *card)
 {
 	int error = 0;
 	u32 i;
 
 	devl_lock(card->devlink);
 	for (i = 0; i < card->engines && !error; i++)
-		error = add_lane(card, &card->engine[i]);
+		error = vm_devlink_add_lane(card, &card->engine[i]);
 	if (!error)
 		error = vm_sb_register(card);
 	if (error)
@@ -168,7 +169,7 @@ static int add_all(struct vm_card *card)
 	return error;
 }
 
-static void remove_all(struct vm_card *card)
+static void vm_devlink_remove_all(struct vm_card *card)
 {
 	u32 i;
 
@@ -182,11 +183,11 @@ static void remove_all(struct vm_card *card)
 
 int vm_devlink_register(struct vm_card *card)
 {
-	int error = alloc_about(card);
+	int error = vm_devlink_alloc_about(card);
 
 	if (error)
 		return error;
-	error = add_all(card);
+	error = vm_devlink_add_all(card);
 	if (error)
 		goto no_resources;
 	error = vm_param_register(card);
@@ -197,9 +198,9 @@ int vm_devlink_register(struct vm_card *card)
 		return 0;
 	vm_param_unregister(card);
 no_params:
-	remove_all(card);
+	vm_devlink_remove_all(card);
 no_resources:
-	free_about(card);
+	vm_devlink_free_about(card);
 	return error;
 }
 
@@ -207,6 +208,6 @@ void vm_devlink_unregister(struct vm_card *card)
 {
 	vm_health_unregister(card);
 	vm_param_unregister(card);
-	remove_all(card);
-	free_about(card);
+	vm_devlink_remove_all(card);
+	vm_devlink_free_about(card);
 }

@@ -36,51 +36,51 @@ enum pool_kind { POOL_OF_CELLS, POOL_OF_RESERVES, POOL_OF_CAPS };
 #define POOLS_OF_SHARES 2u
 
 /* Rounds down to whole cells. */
-static u32 whole(u32 bytes)
+static u32 vm_sb_whole(u32 bytes)
 {
 	return vm_pool_cells(bytes) * VM_CELL_BYTES;
 }
 
 /* The pool's size; 0: the lane has no pool. */
-static u32 pool_size(struct vm_repr *repr)
+static u32 vm_sb_pool_size(struct vm_repr *repr)
 {
 	struct vm_pool pool;
 
 	vm_repr_get_pool(repr, &pool);
-	return whole(pool.size);
+	return vm_sb_whole(pool.size);
 }
 
-static struct vm_repr *lane_of(struct devlink_port *port)
+static struct vm_repr *vm_sb_lane_of(struct devlink_port *port)
 {
 	return container_of(port, struct vm_repr, devlink_port);
 }
 
-static u32 pools_of_shares(const struct vm_engine *engine)
+static u32 vm_sb_pools_of_shares(const struct vm_engine *engine)
 {
 	return engine->egresses > 1 ? POOLS_OF_SHARES : 0;
 }
 
 /* The number of a lane's pool of reserves. The next number is the pool of its caps. */
-static u32 first_of_shares(const struct vm_card *card, const struct vm_engine *engine)
+static u32 vm_sb_first_of_shares(const struct vm_card *card, const struct vm_engine *engine)
 {
 	u32 i, pool = card->engines;
 
 	for (i = 0; i < engine->index; i++)
-		pool += pools_of_shares(&card->engine[i]);
+		pool += vm_sb_pools_of_shares(&card->engine[i]);
 	return pool;
 }
 
 /* The lane of a pool, and the kind of the pool. devlink asks only for registered numbers. */
-static const struct vm_engine *engine_of(const struct vm_card *card, u16 pool, enum pool_kind *kind)
+static const struct vm_engine *vm_sb_engine_of(const struct vm_card *card, u16 pool, enum pool_kind *kind)
 {
 	const struct vm_engine *engine = card->engine;
 
 	*kind = POOL_OF_CELLS;
 	if (pool < card->engines)
 		return engine + pool;
-	while (pool >= first_of_shares(card, engine) + pools_of_shares(engine))
+	while (pool >= vm_sb_first_of_shares(card, engine) + vm_sb_pools_of_shares(engine))
 		engine++;
-	*kind = pool - first_of_shares(card, engine) ? POOL_OF_CAPS : POOL_OF_RESERVES;
+	*kind = pool - vm_sb_first_of_shares(card, engine) ? POOL_OF_CAPS : POOL_OF_RESERVES;
 	return engine;
 }
 
@@ -91,7 +91,7 @@ int vm_sb_register(struct vm_card *card)
 	for (i = 0; i < card->engines; i++) {
 		size += vm_repr_pool_most(card->engine[i].egress[0]);
 		queues = max(queues, card->engine[i].egress[0]->lane.has.queues);
-		pools += pools_of_shares(&card->engine[i]);
+		pools += vm_sb_pools_of_shares(&card->engine[i]);
 	}
 	return devl_sb_register(card->devlink, SB, size, 0, pools, 0, queues);
 }
@@ -104,9 +104,9 @@ void vm_sb_unregister(struct vm_card *card)
 int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct devlink_sb_pool_info *info)
 {
 	enum pool_kind kind;
-	const struct vm_engine *engine = engine_of(devlink_priv(devlink), pool, &kind);
+	const struct vm_engine *engine = vm_sb_engine_of(devlink_priv(devlink), pool, &kind);
 	struct vm_repr *repr = engine->egress[0];
-	const u32 size = pool_size(repr);
+	const u32 size = vm_sb_pool_size(repr);
 
 	info->pool_type = DEVLINK_SB_POOL_TYPE_EGRESS;
 	info->size = size ?: vm_repr_pool_most(repr);
@@ -121,7 +121,7 @@ int vm_sb_pool_get(struct devlink *devlink, unsigned int sb, u16 pool, struct de
 	return 0;
 }
 
-static int set_size(struct vm_repr *repr, u32 size, struct vm_why *why)
+static int vm_sb_set_size(struct vm_repr *repr, u32 size, struct vm_why *why)
 {
 	struct vm_pool pool;
 	int error;
@@ -140,7 +140,7 @@ int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size,
 {
 	const struct vm_card *card = devlink_priv(devlink);
 	enum pool_kind kind;
-	struct vm_repr *repr = engine_of(card, pool, &kind)->egress[0];
+	struct vm_repr *repr = vm_sb_engine_of(card, pool, &kind)->egress[0];
 	const u32 most = vm_repr_pool_most(repr);
 	struct vm_why why = {};
 
@@ -158,25 +158,26 @@ int vm_sb_pool_set(struct devlink *devlink, unsigned int sb, u16 pool, u32 size,
 		vm_nl_say(extack, "size is %u; legal with dynamic thresholds is %u to %u", size, VM_CELL_BYTES, most);
 		return -EINVAL;
 	}
-	return vm_nl_refuse(extack, set_size(repr, type == DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC ? size : 0, &why), &why);
+	return vm_nl_refuse(extack, vm_sb_set_size(repr, type == DEVLINK_SB_THRESHOLD_TYPE_DYNAMIC ? size : 0, &why),
+			    &why);
 }
 
 /* An egress may fill its lane's pool up to its cap. It takes nothing from other lanes' pools. */
 int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *threshold)
 {
-	struct vm_repr *repr = lane_of(port);
+	struct vm_repr *repr = vm_sb_lane_of(port);
 	const u32 most = vm_repr_pool_most(repr);
 	enum pool_kind kind;
 	struct vm_pool held;
 
 	*threshold = 0;
-	if (engine_of(repr->card, pool, &kind) != repr->engine)
+	if (vm_sb_engine_of(repr->card, pool, &kind) != repr->engine)
 		return 0;
 	vm_repr_get_pool(repr, &held);
 	if (kind == POOL_OF_RESERVES)
-		*threshold = whole(held.reserve);
+		*threshold = vm_sb_whole(held.reserve);
 	else if (kind == POOL_OF_CAPS)
-		*threshold = whole(held.cap) ?: most;
+		*threshold = vm_sb_whole(held.cap) ?: most;
 	else
 		*threshold = held.size ? THRESHOLD_NONE : most;
 	return 0;
@@ -185,18 +186,18 @@ int vm_sb_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u3
 int vm_sb_port_pool_set(struct devlink_port *port, unsigned int sb, u16 pool, u32 threshold,
 			struct netlink_ext_ack *extack)
 {
-	struct vm_repr *repr = lane_of(port);
-	const u32 first = first_of_shares(repr->card, repr->engine);
+	struct vm_repr *repr = vm_sb_lane_of(port);
+	const u32 first = vm_sb_first_of_shares(repr->card, repr->engine);
 	struct vm_why why = {};
 	enum pool_kind kind;
 	struct vm_pool held;
 	int error;
 
-	if (!pools_of_shares(repr->engine)) {
+	if (!vm_sb_pools_of_shares(repr->engine)) {
 		vm_nl_say(extack, "a lane with one egress shares its pool with no other");
 		return -EOPNOTSUPP;
 	}
-	if (engine_of(repr->card, pool, &kind) != repr->engine || kind == POOL_OF_CELLS) {
+	if (vm_sb_engine_of(repr->card, pool, &kind) != repr->engine || kind == POOL_OF_CELLS) {
 		vm_nl_say(extack, "pool is %u; legal is %u, the reserves of this lane, or %u, its caps", pool, first,
 			  first + 1);
 		return -EINVAL;
@@ -218,7 +219,7 @@ int vm_sb_port_pool_set(struct devlink_port *port, unsigned int sb, u16 pool, u3
 int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type,
 			   u16 *pool, u32 *threshold)
 {
-	struct vm_repr *repr = lane_of(port);
+	struct vm_repr *repr = vm_sb_lane_of(port);
 	const u32 most = vm_repr_pool_most(repr);
 	u32 limit, code;
 	bool dynamic;
@@ -242,7 +243,7 @@ int vm_sb_tc_pool_bind_get(struct devlink_port *port, unsigned int sb, u16 tc, e
 }
 
 /* alpha = 2^(threshold - 10), at most 2^3 in the hardware. The greatest threshold means none. */
-static struct vm_number alpha_of(u32 threshold)
+static struct vm_number vm_sb_alpha_of(u32 threshold)
 {
 	struct vm_number alpha = { 1, 1, 0 };
 
@@ -255,7 +256,7 @@ static struct vm_number alpha_of(u32 threshold)
 	return alpha;
 }
 
-static int set_alpha(struct vm_repr *repr, u32 queue, u32 threshold, struct vm_why *why)
+static int vm_sb_set_alpha(struct vm_repr *repr, u32 queue, u32 threshold, struct vm_why *why)
 {
 	struct vm_queue *settings = kmalloc(sizeof(*settings), GFP_KERNEL);
 	int error;
@@ -265,7 +266,7 @@ static int set_alpha(struct vm_repr *repr, u32 queue, u32 threshold, struct vm_w
 	rtnl_lock(); /* tc must not change the settings between read and write */
 	error = vm_repr_get_queue(repr, queue, settings, NULL, why);
 	if (!error) {
-		settings->alpha = alpha_of(threshold);
+		settings->alpha = vm_sb_alpha_of(threshold);
 		error = vm_repr_set_queue(repr, queue, settings, VM_OWNER_NETLINK, why);
 	}
 	rtnl_unlock();
@@ -276,7 +277,7 @@ static int set_alpha(struct vm_repr *repr, u32 queue, u32 threshold, struct vm_w
 int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, enum devlink_sb_pool_type type, u16 pool,
 			   u32 threshold, struct netlink_ext_ack *extack)
 {
-	struct vm_repr *repr = lane_of(port);
+	struct vm_repr *repr = vm_sb_lane_of(port);
 	struct vm_why why = {};
 
 	if (type != DEVLINK_SB_POOL_TYPE_EGRESS)
@@ -285,7 +286,7 @@ int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, e
 		vm_nl_say(extack, "pool is %u; legal is %u, the pool of this lane", pool, repr->engine->index);
 		return -EINVAL;
 	}
-	if (!pool_size(repr)) {
+	if (!vm_sb_pool_size(repr)) {
 		vm_nl_say(extack, "thresholds are static: the queues' limits, which tc or netlink set");
 		return -EOPNOTSUPP;
 	}
@@ -294,11 +295,11 @@ int vm_sb_tc_pool_bind_set(struct devlink_port *port, unsigned int sb, u16 tc, e
 			  THRESHOLD_MAX, THRESHOLD_NONE);
 		return -EINVAL;
 	}
-	return vm_nl_refuse(extack, set_alpha(repr, tc, threshold, &why), &why);
+	return vm_nl_refuse(extack, vm_sb_set_alpha(repr, tc, threshold, &why), &why);
 }
 
 /* Reads the lane's count of cells that the egress holds of the pool. */
-static int count_cells(struct vm_repr *repr, struct vm_occupancy *cells, struct vm_why *why)
+static int vm_sb_count_cells(struct vm_repr *repr, struct vm_occupancy *cells, struct vm_why *why)
 {
 	int error = vm_repr_begin(repr, why);
 
@@ -310,7 +311,7 @@ static int count_cells(struct vm_repr *repr, struct vm_occupancy *cells, struct 
 	return vm_repr_end(repr, error, why);
 }
 
-static int snapshot(struct vm_repr *repr, struct vm_statistics *statistics)
+static int vm_sb_snapshot(struct vm_repr *repr, struct vm_statistics *statistics)
 {
 	struct vm_occupancy *all = repr->card->about->occupancy[repr->index];
 	struct vm_why why;
@@ -328,7 +329,7 @@ static int snapshot(struct vm_repr *repr, struct vm_statistics *statistics)
 	}
 	if (!vm_lane_has_pool(&repr->lane))
 		return 0;
-	error = count_cells(repr, &repr->card->about->cells[repr->index], &why);
+	error = vm_sb_count_cells(repr, &repr->card->about->cells[repr->index], &why);
 	if (error)
 		vm_repr_refuse(repr, &why);
 	return error;
@@ -344,13 +345,13 @@ int vm_sb_occ_snapshot(struct devlink *devlink, unsigned int sb)
 	if (!statistics)
 		return -ENOMEM;
 	for (i = 0; i < card->reprs && !error; i++)
-		error = snapshot(card->repr[i], statistics);
+		error = vm_sb_snapshot(card->repr[i], statistics);
 	kfree(statistics);
 	return error;
 }
 
 /* The sum over @count queues of an egress from @first on. */
-static void occupancy(const struct vm_repr *repr, u32 first, u32 count, u32 *now, u32 *most)
+static void vm_sb_occupancy_of(const struct vm_repr *repr, u32 first, u32 count, u32 *now, u32 *most)
 {
 	const struct vm_occupancy *all = repr->card->about->occupancy[repr->index];
 	u32 i;
@@ -365,13 +366,13 @@ static void occupancy(const struct vm_repr *repr, u32 first, u32 count, u32 *now
 
 int vm_sb_occ_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool, u32 *now, u32 *most)
 {
-	struct vm_repr *repr = lane_of(port);
+	struct vm_repr *repr = vm_sb_lane_of(port);
 	const struct vm_occupancy *cells = &repr->card->about->cells[repr->index];
 	enum pool_kind kind;
-	const bool own = engine_of(repr->card, pool, &kind) == repr->engine;
+	const bool own = vm_sb_engine_of(repr->card, pool, &kind) == repr->engine;
 	struct vm_pool held;
 
-	occupancy(repr, 0, own ? repr->lane.has.queues : 0, now, most);
+	vm_sb_occupancy_of(repr, 0, own ? repr->lane.has.queues : 0, now, most);
 	if (!own || !vm_lane_has_pool(&repr->lane))
 		return 0;
 	*now = cells->now * VM_CELL_BYTES;
@@ -379,8 +380,8 @@ int vm_sb_occ_port_pool_get(struct devlink_port *port, unsigned int sb, u16 pool
 	if (kind != POOL_OF_RESERVES)
 		return 0;
 	vm_repr_get_pool(repr, &held);
-	*now = min(*now, whole(held.reserve));
-	*most = min(*most, whole(held.reserve));
+	*now = min(*now, vm_sb_whole(held.reserve));
+	*most = min(*most, vm_sb_whole(held.reserve));
 	return 0;
 }
 
@@ -389,6 +390,6 @@ int vm_sb_occ_tc_port_bind_get(struct devlink_port *port, unsigned int sb, u16 t
 {
 	if (type != DEVLINK_SB_POOL_TYPE_EGRESS)
 		return -EOPNOTSUPP;
-	occupancy(lane_of(port), tc, 1, now, most);
+	vm_sb_occupancy_of(vm_sb_lane_of(port), tc, 1, now, most);
 	return 0;
 }

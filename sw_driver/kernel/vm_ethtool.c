@@ -38,7 +38,7 @@ static const char *const marks[] = { "backlog_bytes", "backlog_packets", "max_by
 
 #define OF_QUEUE (VM_COLOURS * VM_EVENTS * 2u + (u32)ARRAY_SIZE(marks))
 
-static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
+static void vm_ethtool_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 {
 	const struct vm_repr *repr = netdev_priv(netdev);
 	const u32 version = repr->lane.block.version;
@@ -51,17 +51,17 @@ static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 }
 
 /* Lost frames belong to the lane. Only egress 0 shows them, so that a sum over netdevs is right. */
-static u32 inputs_of(const struct vm_repr *repr)
+static u32 vm_ethtool_inputs_of(const struct vm_repr *repr)
 {
 	return repr->lane.egress ? 0 : repr->lane.has.inputs;
 }
 
-static int get_sset_count(struct net_device *netdev, int set)
+static int vm_ethtool_get_sset_count(struct net_device *netdev, int set)
 {
 	const struct vm_repr *repr = netdev_priv(netdev);
 
 	if (set == ETH_SS_STATS)
-		return repr->lane.has.queues * OF_QUEUE + 2 * inputs_of(repr);
+		return repr->lane.has.queues * OF_QUEUE + 2 * vm_ethtool_inputs_of(repr);
 	return set == ETH_SS_TEST ? VM_SELFTESTS : -EOPNOTSUPP;
 }
 
@@ -76,7 +76,7 @@ __printf(2, 3) static void put(u8 **at, const char *format, ...)
 }
 
 /* "q1023.yellow.ce_written.packets" has 31 characters, the most that ethtool allows. */
-static void queue_strings(u8 **at, u32 queue)
+static void vm_ethtool_queue_strings(u8 **at, u32 queue)
 {
 	u32 c, i;
 
@@ -89,7 +89,7 @@ static void queue_strings(u8 **at, u32 queue)
 		put(at, "q%u.%s", queue, marks[i]);
 }
 
-static void get_strings(struct net_device *netdev, u32 set, u8 *at)
+static void vm_ethtool_get_strings(struct net_device *netdev, u32 set, u8 *at)
 {
 	const struct vm_repr *repr = netdev_priv(netdev);
 	u32 i;
@@ -102,14 +102,14 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *at)
 	if (set != ETH_SS_STATS)
 		return;
 	for (i = 0; i < repr->lane.has.queues; i++)
-		queue_strings(&at, i);
-	for (i = 0; i < inputs_of(repr); i++) {
+		vm_ethtool_queue_strings(&at, i);
+	for (i = 0; i < vm_ethtool_inputs_of(repr); i++) {
 		put(&at, "input%u.lost.packets", i);
 		put(&at, "input%u.lost.bytes", i);
 	}
 }
 
-static void queue_values(u64 *at, const struct vm_statistics *s)
+static void vm_ethtool_queue_values(u64 *at, const struct vm_statistics *s)
 {
 	u32 c, i;
 
@@ -127,7 +127,7 @@ static void queue_values(u64 *at, const struct vm_statistics *s)
 /* Each queue's counters are as of one cycle. ethtool takes no error here: counters that could not
  * be read are 0, and the last refusal gives the reason.
  */
-static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *at)
+static void vm_ethtool_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *at)
 {
 	struct vm_statistics *statistics = kmalloc(sizeof(*statistics), GFP_KERNEL);
 	struct vm_repr *repr = netdev_priv(netdev);
@@ -142,9 +142,9 @@ static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *s
 	for (i = 0; i < repr->lane.has.queues && !error; i++, at += OF_QUEUE) {
 		error = vm_repr_statistics(repr, i, statistics, &why);
 		if (!error)
-			queue_values(at, statistics);
+			vm_ethtool_queue_values(at, statistics);
 	}
-	for (i = 0; i < inputs_of(repr) && !error; i++) {
+	for (i = 0; i < vm_ethtool_inputs_of(repr) && !error; i++) {
 		error = vm_repr_lost(repr, i, &lost, &why);
 		if (error)
 			break;
@@ -161,7 +161,7 @@ struct dump {
 	u32 *at, *end;
 };
 
-static int dump_register(void *context, u32 address, u32 unused)
+static int vm_ethtool_dump_register(void *context, u32 address, u32 unused)
 {
 	struct dump *dump = context;
 	int error;
@@ -177,33 +177,33 @@ static int dump_register(void *context, u32 address, u32 unused)
 /* The lane's own registers, then the shadow record, which holds the queue that was written last.
  * Its addresses come from vm_queue_visit().
  */
-static int dump_all(struct vm_repr *repr, struct dump *dump)
+static int vm_ethtool_dump_all(struct vm_repr *repr, struct dump *dump)
 {
 	static const struct vm_queue_image nothing;
 	int error = VM_OK;
 	u32 i;
 
 	for (i = 0; i < LANE_WORDS && !error; i++)
-		error = dump_register(dump, 4 * i, 0);
-	return error ? error : vm_queue_visit(&nothing, dump_register, dump);
+		error = vm_ethtool_dump_register(dump, 4 * i, 0);
+	return error ? error : vm_queue_visit(&nothing, vm_ethtool_dump_register, dump);
 }
 
-static int count_register(void *context, u32 address, u32 value)
+static int vm_ethtool_count_register(void *context, u32 address, u32 value)
 {
 	++*(u32 *)context;
 	return VM_OK;
 }
 
-static int get_regs_len(struct net_device *netdev)
+static int vm_ethtool_get_regs_len(struct net_device *netdev)
 {
 	static const struct vm_queue_image nothing;
 	u32 count = LANE_WORDS;
 
-	vm_queue_visit(&nothing, count_register, &count);
+	vm_queue_visit(&nothing, vm_ethtool_count_register, &count);
 	return count * 2 * sizeof(u32);
 }
 
-static void get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *out)
+static void vm_ethtool_get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *out)
 {
 	struct vm_repr *repr = netdev_priv(netdev);
 	struct dump dump = { repr, out, out + regs->len };
@@ -214,18 +214,18 @@ static void get_regs(struct net_device *netdev, struct ethtool_regs *regs, void 
 	regs->version = repr->lane.block.version;
 	error = vm_repr_begin(repr, &why);
 	if (!error)
-		error = vm_repr_end(repr, dump_all(repr, &dump), &why);
+		error = vm_repr_end(repr, vm_ethtool_dump_all(repr, &dump), &why);
 	if (error)
 		vm_repr_refuse(repr, &why);
 }
 
 const struct ethtool_ops vm_ethtool_ops = {
-	.get_drvinfo = get_drvinfo,
+	.get_drvinfo = vm_ethtool_get_drvinfo,
 	.get_link = ethtool_op_get_link,
-	.get_sset_count = get_sset_count,
-	.get_strings = get_strings,
-	.get_ethtool_stats = get_ethtool_stats,
-	.get_regs_len = get_regs_len,
-	.get_regs = get_regs,
+	.get_sset_count = vm_ethtool_get_sset_count,
+	.get_strings = vm_ethtool_get_strings,
+	.get_ethtool_stats = vm_ethtool_get_ethtool_stats,
+	.get_regs_len = vm_ethtool_get_regs_len,
+	.get_regs = vm_ethtool_get_regs,
 	.self_test = vm_selftest_run,
 };

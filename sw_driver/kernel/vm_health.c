@@ -8,7 +8,7 @@
  */
 #include "vm_devlink.h"
 
-static void tell(struct work_struct *work)
+static void vm_health_tell(struct work_struct *work)
 {
 	struct vm_devlink *about = container_of(work, struct vm_devlink, work);
 	struct vm_card *card = about->card;
@@ -19,7 +19,8 @@ static void tell(struct work_struct *work)
 	}
 }
 
-static int diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg, struct netlink_ext_ack *extack)
+static int vm_health_diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+			      struct netlink_ext_ack *extack)
 {
 	struct vm_card *card = devlink_health_reporter_priv(reporter);
 	struct vm_why why;
@@ -41,14 +42,14 @@ static int diagnose(struct devlink_health_reporter *reporter, struct devlink_fms
 	return 0;
 }
 
-static const struct devlink_health_reporter_ops of_card = { .name = "card", .diagnose = diagnose };
+static const struct devlink_health_reporter_ops of_card = { .name = "card", .diagnose = vm_health_diagnose };
 
 int vm_health_register(struct vm_card *card)
 {
 	struct vm_devlink *about = card->about;
 
 	spin_lock_init(&about->lock);
-	INIT_WORK(&about->work, tell);
+	INIT_WORK(&about->work, vm_health_tell);
 	about->of_card = devlink_health_reporter_create(card->devlink, &of_card, 0, card);
 	return PTR_ERR_OR_ZERO(about->of_card);
 }
@@ -70,7 +71,7 @@ void vm_devlink_changed(struct vm_card *card)
 	spin_unlock(&about->lock);
 }
 
-static void run(struct vm_devlink *about, bool running)
+static void vm_health_run(struct vm_devlink *about, bool running)
 {
 	spin_lock(&about->lock);
 	about->running = running;
@@ -79,12 +80,12 @@ static void run(struct vm_devlink *about, bool running)
 
 void vm_devlink_start(struct vm_card *card)
 {
-	run(card->about, true);
+	vm_health_run(card->about, true);
 	vm_devlink_changed(card);
 }
 
 void vm_devlink_stop(struct vm_card *card)
 {
-	run(card->about, false);
+	vm_health_run(card->about, false);
 	cancel_work_sync(&card->about->work);
 }

@@ -3,7 +3,7 @@
 #include <linux/rtnetlink.h>
 #include "vm_netlink.h"
 
-static void copy(struct vm_repr *repr, struct vm_class classes[VM_DSCPS], u32 *owner)
+static void vm_nl_class_copy(struct vm_repr *repr, struct vm_class classes[VM_DSCPS], u32 *owner)
 {
 	mutex_lock(&repr->engine->lock);
 	memcpy(classes, repr->classes, sizeof(repr->classes));
@@ -11,13 +11,13 @@ static void copy(struct vm_repr *repr, struct vm_class classes[VM_DSCPS], u32 *o
 	mutex_unlock(&repr->engine->lock);
 }
 
-static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_nl_class_fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
 	struct vm_class classes[VM_DSCPS];
 	struct nlattr *nest;
 	u32 dscp, owner;
 
-	copy(repr, classes, &owner);
+	vm_nl_class_copy(repr, classes, &owner);
 	if (nla_put_u32(skb, VERMILION_A_CLASS_IFINDEX, repr->netdev->ifindex) ||
 	    nla_put_u32(skb, VERMILION_A_CLASS_OWNER, owner))
 		return -EMSGSIZE;
@@ -39,12 +39,12 @@ int vm_nl_class_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	error = vm_nl_answer(info, VERMILION_CMD_CLASS_GET, fill, repr, 0);
+	error = vm_nl_answer(info, VERMILION_CMD_CLASS_GET, vm_nl_class_fill, repr, 0);
 	vm_repr_put(repr);
 	return error;
 }
 
-static int range(struct netlink_ext_ack *extack, const char *field, u32 value, u32 most)
+static int vm_nl_class_range(struct netlink_ext_ack *extack, const char *field, u32 value, u32 most)
 {
 	if (value <= most)
 		return 0;
@@ -53,8 +53,8 @@ static int range(struct netlink_ext_ack *extack, const char *field, u32 value, u
 }
 
 /* Writes one entry to `classes`. `seen` has a bit for each DSCP that the message has given. */
-static int take(struct nlattr *entry, const struct vm_repr *repr, struct vm_class classes[VM_DSCPS],
-		unsigned long *seen, struct netlink_ext_ack *extack)
+static int vm_nl_class_take(struct nlattr *entry, const struct vm_repr *repr, struct vm_class classes[VM_DSCPS],
+			    unsigned long *seen, struct netlink_ext_ack *extack)
 {
 	struct nlattr *attributes[VERMILION_A_CLASS_ENTRY_MAX + 1] = {};
 	u32 dscp, queue, colour, rest;
@@ -71,11 +71,11 @@ static int take(struct nlattr *entry, const struct vm_repr *repr, struct vm_clas
 	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_QUEUE, "entry.queue is missing", &queue, extack) ||
 	    !vm_nl_need(attributes, VERMILION_A_CLASS_ENTRY_COLOUR, "entry.colour is missing", &colour, extack))
 		return -EINVAL;
-	error = range(extack, "dscp", dscp, VM_DSCPS - 1);
+	error = vm_nl_class_range(extack, "dscp", dscp, VM_DSCPS - 1);
 	if (!error)
-		error = range(extack, "queue", queue, repr->lane.has.queues - 1);
+		error = vm_nl_class_range(extack, "queue", queue, repr->lane.has.queues - 1);
 	if (!error)
-		error = range(extack, "colour", colour, VM_COLOURS - 1);
+		error = vm_nl_class_range(extack, "colour", colour, VM_COLOURS - 1);
 	if (error)
 		return error;
 	if (__test_and_set_bit(dscp, seen)) {
@@ -87,7 +87,7 @@ static int take(struct nlattr *entry, const struct vm_repr *repr, struct vm_clas
 	return 0;
 }
 
-static int change(struct vm_repr *repr, struct genl_info *info)
+static int vm_nl_class_change(struct vm_repr *repr, struct genl_info *info)
 {
 	DECLARE_BITMAP(seen, VM_DSCPS) = {};
 	struct vm_class classes[VM_DSCPS];
@@ -96,11 +96,11 @@ static int change(struct vm_repr *repr, struct genl_info *info)
 	int rest, error;
 	u32 owner;
 
-	copy(repr, classes, &owner);
+	vm_nl_class_copy(repr, classes, &owner);
 	nlmsg_for_each_attr(at, info->nlhdr, GENL_HDRLEN, rest) {
 		if (nla_type(at) != VERMILION_A_CLASS_ENTRY)
 			continue;
-		error = take(at, repr, classes, seen, info->extack);
+		error = vm_nl_class_take(at, repr, classes, seen, info->extack);
 		if (error)
 			return error;
 	}
@@ -120,7 +120,7 @@ int vm_nl_class_set(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
 	rtnl_lock(); /* tc must not change the table between read and write */
-	error = change(repr, info);
+	error = vm_nl_class_change(repr, info);
 	rtnl_unlock();
 	vm_repr_put(repr);
 	return error;

@@ -8,7 +8,7 @@
 #define ROUTER_ALERT_IP4 148u
 #define ROUTER_ALERT_IP6 5u
 
-static bool put_capabilities(struct sk_buff *skb, const struct vm_lane *lane)
+static bool vm_nl_lane_put_capabilities(struct sk_buff *skb, const struct vm_lane *lane)
 {
 	const struct vm_capabilities *has = &lane->has;
 	const struct {
@@ -45,7 +45,7 @@ static bool put_capabilities(struct sk_buff *skb, const struct vm_lane *lane)
 	return true;
 }
 
-static int put_lost(struct sk_buff *skb, struct vm_repr *repr, struct vm_why *why)
+static int vm_nl_lane_put_lost(struct sk_buff *skb, struct vm_repr *repr, struct vm_why *why)
 {
 	struct vm_count lost;
 	struct nlattr *nest;
@@ -65,7 +65,7 @@ static int put_lost(struct sk_buff *skb, struct vm_repr *repr, struct vm_why *wh
 	return 0;
 }
 
-static bool put_way(struct sk_buff *skb, const struct vm_repr *repr)
+static bool vm_nl_lane_put_way(struct sk_buff *skb, const struct vm_repr *repr)
 {
 	char way[16];
 
@@ -76,7 +76,7 @@ static bool put_way(struct sk_buff *skb, const struct vm_repr *repr)
 }
 
 /* The values that the driver knows without a register access. */
-static int put_known(struct sk_buff *skb, struct vm_repr *repr)
+static int vm_nl_lane_put_known(struct sk_buff *skb, struct vm_repr *repr)
 {
 	char device[64], name[IFNAMSIZ];
 	enum vm_owner owner;
@@ -95,8 +95,8 @@ static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 	if (nla_put_u32(skb, VERMILION_A_LANE_IFINDEX, repr->netdev->ifindex) ||
 	    nla_put_string(skb, VERMILION_A_LANE_NAME, name) || nla_put_string(skb, VERMILION_A_LANE_DEVICE, device) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_LANE, repr->engine->index) ||
-	    nla_put_u32(skb, VERMILION_A_LANE_EGRESS, repr->lane.egress) || !put_way(skb, repr) ||
-	    !put_capabilities(skb, &repr->lane) ||
+	    nla_put_u32(skb, VERMILION_A_LANE_EGRESS, repr->lane.egress) || !vm_nl_lane_put_way(skb, repr) ||
+	    !vm_nl_lane_put_capabilities(skb, &repr->lane) ||
 	    nla_put_u64_64bit(skb, VERMILION_A_LANE_RATE, port.rate, VERMILION_A_LANE_PAD) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_BURST, port.burst) || nla_put_u32(skb, VERMILION_A_LANE_OWNER, owner) ||
 	    nla_put_u32(skb, VERMILION_A_LANE_QUEUES, port.queues) ||
@@ -109,22 +109,22 @@ static int put_known(struct sk_buff *skb, struct vm_repr *repr)
 	return 0;
 }
 
-static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_nl_lane_fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
-	const int error = put_known(skb, repr);
+	const int error = vm_nl_lane_put_known(skb, repr);
 
-	return error ? error : put_lost(skb, repr, why);
+	return error ? error : vm_nl_lane_put_lost(skb, repr, why);
 }
 
 /* A dump continues over a lane that does not answer. The reply then lacks the lost frames. */
-static int fill_of_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_nl_lane_fill_of_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
-	int error = put_known(skb, repr);
+	int error = vm_nl_lane_put_known(skb, repr);
 	const unsigned char *behind = skb_tail_pointer(skb);
 
 	if (error)
 		return error;
-	error = put_lost(skb, repr, why);
+	error = vm_nl_lane_put_lost(skb, repr, why);
 	if (!error || error == -EMSGSIZE)
 		return error;
 	nlmsg_trim(skb, behind);
@@ -138,13 +138,13 @@ int vm_nl_lane_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
-	error = vm_nl_answer(info, VERMILION_CMD_LANE_GET, fill, repr, 0);
+	error = vm_nl_answer(info, VERMILION_CMD_LANE_GET, vm_nl_lane_fill, repr, 0);
 	vm_repr_put(repr);
 	return error;
 }
 
 /* The lane with the lowest ifindex above `after`, or NULL; vm_repr_put() releases it. */
-static struct vm_repr *next(struct net *net, int after)
+static struct vm_repr *vm_nl_lane_next(struct net *net, int after)
 {
 	struct net_device *netdev, *lowest = NULL;
 
@@ -167,10 +167,10 @@ int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return -EINVAL;
 	}
 	while (!error) {
-		repr = next(sock_net(skb->sk), cb->args[0]);
+		repr = vm_nl_lane_next(sock_net(skb->sk), cb->args[0]);
 		if (!repr)
 			return skb->len;
-		error = vm_nl_add(skb, cb, VERMILION_CMD_LANE_GET, fill_of_all, repr, 0);
+		error = vm_nl_add(skb, cb, VERMILION_CMD_LANE_GET, vm_nl_lane_fill_of_all, repr, 0);
 		if (!error)
 			cb->args[0] = repr->netdev->ifindex;
 		vm_repr_put(repr);
@@ -178,7 +178,7 @@ int vm_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return error == -EMSGSIZE && skb->len ? skb->len : error;
 }
 
-static bool option_is_legal(struct netlink_ext_ack *extack, const char *name, u32 value, u32 alert)
+static bool vm_nl_lane_option_is_legal(struct netlink_ext_ack *extack, const char *name, u32 value, u32 alert)
 {
 	if (value != 1 && value <= 255 && value != alert)
 		return true;
@@ -187,7 +187,7 @@ static bool option_is_legal(struct netlink_ext_ack *extack, const char *name, u3
 }
 
 /* Sets the TTL option's types; a type that is not given stays. RTNL is held. */
-static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
+static int vm_nl_lane_set_option(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
 {
 	const struct nlattr *given[] = { info->attrs[VERMILION_A_LANE_OPTION_IP4],
 					 info->attrs[VERMILION_A_LANE_OPTION_IP6] };
@@ -204,7 +204,7 @@ static int set_option(struct vm_repr *repr, struct genl_info *info, struct vm_wh
 	return vm_repr_set_option(repr, option[0], option[1], why);
 }
 
-static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
+static int vm_nl_lane_set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why *why)
 {
 	const struct nlattr *rate = info->attrs[VERMILION_A_LANE_RATE];
 	const struct nlattr *burst = info->attrs[VERMILION_A_LANE_BURST];
@@ -230,7 +230,7 @@ static int set_port(struct vm_repr *repr, struct genl_info *info, struct vm_why 
 }
 
 /* The present pool with the values of the message; true if the message has any. RTNL is held. */
-static bool take_pool(struct vm_repr *repr, struct genl_info *info, struct vm_pool *pool)
+static bool vm_nl_lane_take_pool(struct vm_repr *repr, struct genl_info *info, struct vm_pool *pool)
 {
 	const struct nlattr *size = info->attrs[VERMILION_A_LANE_POOL_BYTES];
 	const struct nlattr *reserve = info->attrs[VERMILION_A_LANE_RESERVE_BYTES];
@@ -244,7 +244,7 @@ static bool take_pool(struct vm_repr *repr, struct genl_info *info, struct vm_po
 }
 
 /* Checks first everything that can be refused. After that only the card itself can fail. */
-static int change(struct vm_repr *repr, struct genl_info *info)
+static int vm_nl_lane_change(struct vm_repr *repr, struct genl_info *info)
 {
 	struct nlattr **attributes = info->attrs;
 	struct vm_why why = {};
@@ -253,22 +253,22 @@ static int change(struct vm_repr *repr, struct genl_info *info)
 	bool pooled;
 
 	if (attributes[VERMILION_A_LANE_OPTION_IP4] &&
-	    !option_is_legal(info->extack, "option-ip4", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP4]),
-			     ROUTER_ALERT_IP4))
+	    !vm_nl_lane_option_is_legal(info->extack, "option-ip4",
+					nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP4]), ROUTER_ALERT_IP4))
 		return -ERANGE;
 	if (attributes[VERMILION_A_LANE_OPTION_IP6] &&
-	    !option_is_legal(info->extack, "option-ip6", nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP6]),
-			     ROUTER_ALERT_IP6))
+	    !vm_nl_lane_option_is_legal(info->extack, "option-ip6",
+					nla_get_u32(attributes[VERMILION_A_LANE_OPTION_IP6]), ROUTER_ALERT_IP6))
 		return -ERANGE;
-	pooled = take_pool(repr, info, &pool);
+	pooled = vm_nl_lane_take_pool(repr, info, &pool);
 	if (pooled)
 		error = vm_repr_check_pool(repr, &pool, &why);
 	if (!error)
-		error = set_port(repr, info, &why);
+		error = vm_nl_lane_set_port(repr, info, &why);
 	if (!error && pooled)
 		error = vm_repr_set_pool(repr, &pool, &why);
 	if (!error)
-		error = set_option(repr, info, &why);
+		error = vm_nl_lane_set_option(repr, info, &why);
 	if (!error && attributes[VERMILION_A_LANE_SEED])
 		error = vm_repr_seed(repr, nla_get_u64(attributes[VERMILION_A_LANE_SEED]), &why);
 	return vm_nl_refuse(info->extack, error, &why);
@@ -282,7 +282,7 @@ int vm_nl_lane_set(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
 	rtnl_lock(); /* tc must not change the port's shaper between read and write */
-	error = change(repr, info);
+	error = vm_nl_lane_change(repr, info);
 	rtnl_unlock();
 	vm_repr_put(repr);
 	return error;

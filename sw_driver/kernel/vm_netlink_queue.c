@@ -14,7 +14,7 @@ struct queue {
 	struct vm_queue_image words;
 };
 
-static int pair(void *context, u32 address, u32 value)
+static int vm_nl_queue_pair(void *context, u32 address, u32 value)
 {
 	struct room *room = context;
 
@@ -25,15 +25,15 @@ static int pair(void *context, u32 address, u32 value)
 	return 0;
 }
 
-static int count(void *context, u32 address, u32 value)
+static int vm_nl_queue_count(void *context, u32 address, u32 value)
 {
 	++*(u32 *)context;
 	return 0;
 }
 
 /* The register image of these settings, as the driver has written it. */
-static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct vm_queue *settings,
-			 struct vm_queue_image *words)
+static int vm_nl_queue_put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct vm_queue *settings,
+				     struct vm_queue_image *words)
 {
 	struct vm_port port;
 	struct nlattr *nest;
@@ -44,16 +44,16 @@ static int put_registers(struct sk_buff *skb, struct vm_repr *repr, const struct
 	port = vm_repr_port_locked(repr);
 	mutex_unlock(&repr->engine->lock);
 	vm_queue_convert(settings, &port, words);
-	vm_queue_visit(words, count, &pairs);
+	vm_queue_visit(words, vm_nl_queue_count, &pairs);
 	nest = nla_reserve(skb, VERMILION_A_QUEUE_REGISTERS, pairs * 8);
 	if (!nest)
 		return -EMSGSIZE;
 	room.at = nla_data(nest);
 	room.end = room.at + 2 * pairs;
-	return vm_queue_visit(words, pair, &room);
+	return vm_queue_visit(words, vm_nl_queue_pair, &room);
 }
 
-static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_nl_queue_fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
 	struct queue *both;
 	enum vm_owner owner;
@@ -70,7 +70,7 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	if (!error)
 		error = vm_nl_put(skb, &vm_nl_queue, &both->settings);
 	if (!error)
-		error = put_registers(skb, repr, &both->settings, &both->words);
+		error = vm_nl_queue_put_registers(skb, repr, &both->settings, &both->words);
 	kfree(both);
 	return error;
 }
@@ -84,19 +84,19 @@ int vm_nl_queue_get(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
 	if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack))
-		error = vm_nl_answer(info, VERMILION_CMD_QUEUE_GET, fill, repr, queue);
+		error = vm_nl_answer(info, VERMILION_CMD_QUEUE_GET, vm_nl_queue_fill, repr, queue);
 	vm_repr_put(repr);
 	return error;
 }
 
 int vm_nl_queue_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return vm_nl_dump_queues(skb, cb, VERMILION_CMD_QUEUE_GET, fill, VERMILION_A_QUEUE_IFINDEX,
+	return vm_nl_dump_queues(skb, cb, VERMILION_CMD_QUEUE_GET, vm_nl_queue_fill, VERMILION_A_QUEUE_IFINDEX,
 				 VERMILION_A_QUEUE_QUEUE);
 }
 
 /* Takes the present settings or the defaults, applies the message, and writes all to the lane. */
-static int change(struct vm_repr *repr, u32 queue, struct genl_info *info, struct vm_queue *settings)
+static int vm_nl_queue_change(struct vm_repr *repr, u32 queue, struct genl_info *info, struct vm_queue *settings)
 {
 	struct vm_why why = {};
 	int error;
@@ -128,7 +128,7 @@ int vm_nl_queue_set(struct sk_buff *skb, struct genl_info *info)
 		error = -ENOMEM;
 	} else if (vm_nl_need(info->attrs, VERMILION_A_QUEUE_QUEUE, "queue is missing", &queue, info->extack)) {
 		rtnl_lock(); /* tc must not change the settings between read and write */
-		error = change(repr, queue, info, settings);
+		error = vm_nl_queue_change(repr, queue, info, settings);
 		rtnl_unlock();
 	}
 	kfree(settings);

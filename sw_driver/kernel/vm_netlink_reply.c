@@ -59,8 +59,9 @@ bool vm_nl_need(struct nlattr *const *attributes, u32 attribute, const char *mis
 }
 
 /* Finds the lane that an attribute of the request names; `header` is the request's header. */
-static struct vm_repr *find(struct net *net, const struct nlmsghdr *header, struct nlattr *const *attributes,
-			    u32 ifindex, u32 repeated, struct netlink_ext_ack *extack)
+static struct vm_repr *vm_nl_reply_find(struct net *net, const struct nlmsghdr *header,
+					struct nlattr *const *attributes, u32 ifindex, u32 repeated,
+					struct netlink_ext_ack *extack)
 {
 	struct vm_repr *repr;
 	u32 index;
@@ -81,7 +82,7 @@ static struct vm_repr *find(struct net *net, const struct nlmsghdr *header, stru
 
 struct vm_repr *vm_nl_repr(struct genl_info *info, u32 ifindex, u32 repeated)
 {
-	return find(genl_info_net(info), info->nlhdr, info->attrs, ifindex, repeated, info->extack);
+	return vm_nl_reply_find(genl_info_net(info), info->nlhdr, info->attrs, ifindex, repeated, info->extack);
 }
 
 int vm_nl_answer(struct genl_info *info, u8 command, vm_nl_fill *fill, struct vm_repr *repr, u32 queue)
@@ -133,7 +134,7 @@ int vm_nl_dump_queues(struct sk_buff *skb, struct netlink_callback *cb, u8 comma
 		NL_SET_ERR_MSG(cb->extack, "queue names one queue; a dump gives all");
 		return -EINVAL;
 	}
-	repr = find(sock_net(skb->sk), cb->nlh, attributes, ifindex, 0, cb->extack);
+	repr = vm_nl_reply_find(sock_net(skb->sk), cb->nlh, attributes, ifindex, 0, cb->extack);
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
 	for (; cb->args[0] < repr->lane.has.queues && !error; cb->args[0]++) {

@@ -22,7 +22,7 @@ int vm_nl_once(struct nlattr *head, int length, u32 repeated, struct netlink_ext
 	return 0;
 }
 
-static int take_number(struct nlattr *nest, struct vm_number *out, struct netlink_ext_ack *extack)
+static int vm_nl_settings_take_number(struct nlattr *nest, struct vm_number *out, struct netlink_ext_ack *extack)
 {
 	struct vm_number number = { .den = 1 };
 	bool given = false;
@@ -58,7 +58,8 @@ static int take_number(struct nlattr *nest, struct vm_number *out, struct netlin
 	return 0;
 }
 
-static int take(const struct vm_nl_field *field, struct nlattr *at, void *base, struct netlink_ext_ack *extack)
+static int vm_nl_settings_take(const struct vm_nl_field *field, struct nlattr *at, void *base,
+			       struct netlink_ext_ack *extack)
 {
 	void *value = base + field->offset;
 
@@ -70,13 +71,13 @@ static int take(const struct vm_nl_field *field, struct nlattr *at, void *base, 
 		*(u64 *)value = nla_get_u64(at);
 		return 0;
 	case VM_NL_NUMBER:
-		return take_number(at, value, extack);
+		return vm_nl_settings_take_number(at, value, extack);
 	default:
 		return vm_nl_take(field->nest, nla_data(at), nla_len(at), value, extack);
 	}
 }
 
-static const struct vm_nl_field *find(const struct vm_nl_set *set, u32 attribute)
+static const struct vm_nl_field *vm_nl_settings_find(const struct vm_nl_set *set, u32 attribute)
 {
 	u32 i;
 
@@ -95,16 +96,16 @@ int vm_nl_take(const struct vm_nl_set *set, struct nlattr *head, int length, voi
 	if (error)
 		return error;
 	nla_for_each_attr(at, head, length, rest) {
-		const struct vm_nl_field *field = find(set, nla_type(at));
+		const struct vm_nl_field *field = vm_nl_settings_find(set, nla_type(at));
 
-		error = field ? take(field, at, base, extack) : 0;
+		error = field ? vm_nl_settings_take(field, at, base, extack) : 0;
 		if (error)
 			return error;
 	}
 	return 0;
 }
 
-static int put_number(struct sk_buff *skb, u32 attribute, const struct vm_number *number)
+static int vm_nl_settings_put_number(struct sk_buff *skb, u32 attribute, const struct vm_number *number)
 {
 	struct nlattr *nest = nla_nest_start(skb, attribute);
 
@@ -116,7 +117,8 @@ static int put_number(struct sk_buff *skb, u32 attribute, const struct vm_number
 	return 0;
 }
 
-static int put(struct sk_buff *skb, const struct vm_nl_set *set, const struct vm_nl_field *field, const void *value)
+static int vm_nl_settings_put(struct sk_buff *skb, const struct vm_nl_set *set, const struct vm_nl_field *field,
+			      const void *value)
 {
 	struct nlattr *nest;
 	int error;
@@ -127,7 +129,7 @@ static int put(struct sk_buff *skb, const struct vm_nl_set *set, const struct vm
 	case VM_NL_U64:
 		return nla_put_u64_64bit(skb, field->attribute, *(const u64 *)value, set->pad);
 	case VM_NL_NUMBER:
-		return put_number(skb, field->attribute, value);
+		return vm_nl_settings_put_number(skb, field->attribute, value);
 	}
 	nest = nla_nest_start(skb, field->attribute);
 	if (!nest)
@@ -144,7 +146,7 @@ int vm_nl_put(struct sk_buff *skb, const struct vm_nl_set *set, const void *base
 	int error;
 
 	for (i = 0; i < set->count; i++) {
-		error = put(skb, set, &set->fields[i], base + set->fields[i].offset);
+		error = vm_nl_settings_put(skb, set, &set->fields[i], base + set->fields[i].offset);
 		if (error)
 			return error;
 	}

@@ -6,7 +6,7 @@
 static_assert(VERMILION_A_COLOUR_STATISTICS_DEPARTURE_MARKED == VERMILION_A_COLOUR_STATISTICS_ARRIVED + VM_EVENTS - 1);
 static_assert(VERMILION_A_STATISTICS_RED == VERMILION_A_STATISTICS_GREEN + VM_COLOURS - 1);
 
-static bool put_count(struct sk_buff *skb, u32 attribute, const struct vm_count *count)
+static bool vm_nl_stats_put_count(struct sk_buff *skb, u32 attribute, const struct vm_count *count)
 {
 	struct nlattr *nest = nla_nest_start(skb, attribute);
 
@@ -17,7 +17,7 @@ static bool put_count(struct sk_buff *skb, u32 attribute, const struct vm_count 
 	return true;
 }
 
-static bool put_colour(struct sk_buff *skb, const struct vm_statistics *statistics, u32 c)
+static bool vm_nl_stats_put_colour(struct sk_buff *skb, const struct vm_statistics *statistics, u32 c)
 {
 	struct nlattr *nest = nla_nest_start(skb, VERMILION_A_STATISTICS_GREEN + c);
 	u32 event;
@@ -26,18 +26,19 @@ static bool put_colour(struct sk_buff *skb, const struct vm_statistics *statisti
 				       VERMILION_A_COLOUR_STATISTICS_PAD))
 		return false;
 	for (event = 0; event < VM_EVENTS; event++)
-		if (!put_count(skb, VERMILION_A_COLOUR_STATISTICS_ARRIVED + event, &statistics->count[c][event]))
+		if (!vm_nl_stats_put_count(skb, VERMILION_A_COLOUR_STATISTICS_ARRIVED + event,
+					   &statistics->count[c][event]))
 			return false;
 	nla_nest_end(skb, nest);
 	return true;
 }
 
-static bool put_wide(struct sk_buff *skb, u32 attribute, u64 value)
+static bool vm_nl_stats_put_wide(struct sk_buff *skb, u32 attribute, u64 value)
 {
 	return !nla_put_u64_64bit(skb, attribute, value, VERMILION_A_STATISTICS_PAD);
 }
 
-static bool put_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, const struct vm_statistics *s)
+static bool vm_nl_stats_put_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, const struct vm_statistics *s)
 {
 	u32 c;
 
@@ -49,18 +50,18 @@ static bool put_all(struct sk_buff *skb, struct vm_repr *repr, u32 queue, const 
 	    nla_put_u32(skb, VERMILION_A_STATISTICS_MAX_PACKETS, s->max_packets))
 		return false;
 	for (c = 0; c < VM_COLOURS; c++)
-		if (!put_colour(skb, s, c))
+		if (!vm_nl_stats_put_colour(skb, s, c))
 			return false;
-	return put_wide(skb, VERMILION_A_STATISTICS_TIME_NS, s->time_ns) &&
-	       put_wide(skb, VERMILION_A_STATISTICS_PUSH_OUTS, s->push_outs) &&
-	       put_wide(skb, VERMILION_A_STATISTICS_STALE, s->stale) &&
+	return vm_nl_stats_put_wide(skb, VERMILION_A_STATISTICS_TIME_NS, s->time_ns) &&
+	       vm_nl_stats_put_wide(skb, VERMILION_A_STATISTICS_PUSH_OUTS, s->push_outs) &&
+	       vm_nl_stats_put_wide(skb, VERMILION_A_STATISTICS_STALE, s->stale) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_LATENCY, sizeof(s->latency), s->latency) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_MARKED, sizeof(s->marked), s->marked) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_LOST_DISTANCE, sizeof(s->lost_distance), s->lost_distance) &&
 	       !nla_put(skb, VERMILION_A_STATISTICS_VICTIM_DISTANCE, sizeof(s->victim_distance), s->victim_distance);
 }
 
-static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_nl_stats_fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
 	struct vm_statistics *statistics = kmalloc(sizeof(*statistics), GFP_KERNEL);
 	int error;
@@ -73,7 +74,7 @@ static int fill(struct sk_buff *skb, struct vm_repr *repr, u32 queue, struct vm_
 	if (!statistics)
 		return -ENOMEM;
 	error = vm_repr_statistics(repr, queue, statistics, why);
-	if (!error && !put_all(skb, repr, queue, statistics))
+	if (!error && !vm_nl_stats_put_all(skb, repr, queue, statistics))
 		error = -EMSGSIZE;
 	kfree(statistics);
 	return error;
@@ -88,15 +89,15 @@ int vm_nl_statistics_get(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(repr))
 		return PTR_ERR(repr);
 	if (vm_nl_need(info->attrs, VERMILION_A_STATISTICS_QUEUE, "queue is missing", &queue, info->extack))
-		error = vm_nl_answer(info, VERMILION_CMD_STATISTICS_GET, fill, repr, queue);
+		error = vm_nl_answer(info, VERMILION_CMD_STATISTICS_GET, vm_nl_stats_fill, repr, queue);
 	vm_repr_put(repr);
 	return error;
 }
 
 int vm_nl_statistics_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return vm_nl_dump_queues(skb, cb, VERMILION_CMD_STATISTICS_GET, fill, VERMILION_A_STATISTICS_IFINDEX,
-				 VERMILION_A_STATISTICS_QUEUE);
+	return vm_nl_dump_queues(skb, cb, VERMILION_CMD_STATISTICS_GET, vm_nl_stats_fill,
+				 VERMILION_A_STATISTICS_IFINDEX, VERMILION_A_STATISTICS_QUEUE);
 }
 
 int vm_nl_statistics_clear(struct sk_buff *skb, struct genl_info *info)

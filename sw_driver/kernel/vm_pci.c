@@ -17,24 +17,24 @@
 /* A lane raises no interrupts. Those of the card's test register (docs/device.md) appear in
  * /proc/interrupts, which proves that interrupts arrive.
  */
-static irqreturn_t interrupt(int irq, void *data)
+static irqreturn_t vm_pci_interrupt(int irq, void *data)
 {
 	return IRQ_HANDLED;
 }
 
 /* The driver also works on a card without MSI-X. */
-static void set_up_interrupt(struct pci_dev *pdev, struct vm_card *card)
+static void vm_pci_set_up_interrupt(struct pci_dev *pdev, struct vm_card *card)
 {
 	if (pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX) < 1)
 		return;
-	if (request_irq(pci_irq_vector(pdev, 0), interrupt, 0, VM_DRIVER, card)) {
+	if (request_irq(pci_irq_vector(pdev, 0), vm_pci_interrupt, 0, VM_DRIVER, card)) {
 		pci_free_irq_vectors(pdev);
 		return;
 	}
 	pci_set_master(pdev); /* an MSI-X interrupt is a write by the card */
 }
 
-static void clear_interrupt(struct pci_dev *pdev, struct vm_card *card)
+static void vm_pci_clear_interrupt(struct pci_dev *pdev, struct vm_card *card)
 {
 	if (!pdev->msix_enabled)
 		return;
@@ -59,10 +59,10 @@ static int vm_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!card)
 		return -ENOMEM;
 	pci_set_drvdata(pdev, card);
-	set_up_interrupt(pdev, card);
+	vm_pci_set_up_interrupt(pdev, card);
 	error = vm_card_register(card);
 	if (error) {
-		clear_interrupt(pdev, card);
+		vm_pci_clear_interrupt(pdev, card);
 		vm_card_free(card);
 	}
 	return error;
@@ -73,11 +73,11 @@ static void vm_pci_remove(struct pci_dev *pdev)
 	struct vm_card *card = pci_get_drvdata(pdev);
 
 	vm_card_unregister(card);
-	clear_interrupt(pdev, card);
+	vm_pci_clear_interrupt(pdev, card);
 	vm_card_free(card);
 }
 
-static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+static pci_ers_result_t vm_pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
 	if (state == pci_channel_io_normal)
 		return PCI_ERS_RESULT_CAN_RECOVER;
@@ -85,20 +85,20 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 	return PCI_ERS_RESULT_DISCONNECT;
 }
 
-static void reset_prepare(struct pci_dev *pdev)
+static void vm_pci_reset_prepare(struct pci_dev *pdev)
 {
 	vm_card_pause(pci_get_drvdata(pdev));
 }
 
-static void reset_done(struct pci_dev *pdev)
+static void vm_pci_reset_done(struct pci_dev *pdev)
 {
 	vm_card_restore(pci_get_drvdata(pdev));
 }
 
 static const struct pci_error_handlers error_handlers = {
-	.error_detected = error_detected,
-	.reset_prepare = reset_prepare,
-	.reset_done = reset_done,
+	.error_detected = vm_pci_error_detected,
+	.reset_prepare = vm_pci_reset_prepare,
+	.reset_done = vm_pci_reset_done,
 };
 
 static const struct pci_device_id ids[] = { { PCI_DEVICE_SUB(VENDOR, DEVICE, VENDOR, SUBDEVICE) }, {} };

@@ -16,7 +16,7 @@ void vm_why_set(struct vm_why *why, const char *format, ...)
 	va_end(list);
 }
 
-static int errno_of(int error)
+static int vm_repr_errno_of(int error)
 {
 	switch (error) {
 	case VM_OK:
@@ -63,7 +63,7 @@ int vm_repr_begin(struct vm_repr *repr, struct vm_why *why)
 }
 
 /* Writes the sentence of an error and returns its errno. Marks a card as gone if it is. */
-static int explain(struct vm_repr *repr, int error, struct vm_why *why)
+static int vm_repr_explain(struct vm_repr *repr, int error, struct vm_why *why)
 {
 	if (error == VM_ERROR_GONE)
 		vm_card_gone(repr->card);
@@ -71,12 +71,12 @@ static int explain(struct vm_repr *repr, int error, struct vm_why *why)
 		vm_why_set(why, "%s (lane %u, 0x%04x)", vm_error_text(error), repr->engine->index, repr->lane.at);
 	else if (error)
 		vm_why_set(why, "%s", vm_error_text(error));
-	return errno_of(error);
+	return vm_repr_errno_of(error);
 }
 
 int vm_repr_end(struct vm_repr *repr, int vm_error, struct vm_why *why)
 {
-	const int error = explain(repr, vm_error, why);
+	const int error = vm_repr_explain(repr, vm_error, why);
 
 	mutex_unlock(&repr->engine->lock);
 	return error;
@@ -93,7 +93,7 @@ struct vm_port vm_repr_port_locked(const struct vm_repr *repr)
 }
 
 /* Writes the shaper itself: its rate stays 0 if there is none. */
-static int write_port(struct vm_repr *repr)
+static int vm_repr_write_port(struct vm_repr *repr)
 {
 	struct vm_port port = vm_repr_port_locked(repr);
 
@@ -101,7 +101,7 @@ static int write_port(struct vm_repr *repr)
 	return vm_lane_write_port(&repr->lane, &port);
 }
 
-static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
+static int vm_repr_write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings)
 {
 	const struct vm_port port = vm_repr_port_locked(repr);
 
@@ -112,19 +112,19 @@ static int write_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *s
 /* Writes the old settings again. A commit that timed out may still happen; the write waits for it.
  * After a timeout, or if the write fails, the watch writes all settings again.
  */
-static void roll_back(struct vm_repr *repr, u32 queue, int error)
+static void vm_repr_roll_back(struct vm_repr *repr, u32 queue, int error)
 {
 	if (error == VM_ERROR_GONE || error == VM_ERROR_VICTIMS || error == VM_ERROR_POOL || error == VM_ERROR_CODEL ||
 	    error == VM_ERROR_PIE || error == VM_ERROR_DUALPI2 || error == VM_ERROR_FQ)
 		return;
-	if (write_queue(repr, queue, &repr->slots[queue].settings) || error == VM_ERROR_TIMEOUT)
+	if (vm_repr_write_queue(repr, queue, &repr->slots[queue].settings) || error == VM_ERROR_TIMEOUT)
 		repr->stale = true;
 }
 
 /* Averages step on departures if some queue asks for it. The switch goes on before the first such
  * queue is written, and off after the last one.
  */
-static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner owner)
+static int vm_repr_replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *settings, enum vm_owner owner)
 {
 	struct vm_queue_slot *slot = &repr->slots[queue];
 	const u32 departing = repr->departing - slot->settings.average.update + settings->average.update;
@@ -133,9 +133,9 @@ static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue 
 	if (departing && !repr->departing)
 		error = vm_lane_write_switches(&repr->lane, true);
 	if (!error)
-		error = write_queue(repr, queue, settings);
+		error = vm_repr_write_queue(repr, queue, settings);
 	if (error) {
-		roll_back(repr, queue, error);
+		vm_repr_roll_back(repr, queue, error);
 		if (departing && !repr->departing && vm_lane_write_switches(&repr->lane, false))
 			repr->stale = true;
 		return error;
@@ -149,13 +149,13 @@ static int replace_queue(struct vm_repr *repr, u32 queue, const struct vm_queue 
 	return VM_OK;
 }
 
-static int refuse(struct vm_repr *repr, int error)
+static int vm_repr_end_refused(struct vm_repr *repr, int error)
 {
 	mutex_unlock(&repr->engine->lock);
 	return error;
 }
 
-static int no_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_repr_no_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
 	vm_why_set(why, "queue is %u; legal is 0 to %u", queue, repr->lane.has.queues - 1);
 	return -ENOENT;
@@ -166,7 +166,7 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 {
 	vm_why_set(why, "%s", "");
 	if (queue >= repr->lane.has.queues)
-		return no_queue(repr, queue, why);
+		return vm_repr_no_queue(repr, queue, why);
 	mutex_lock(&repr->engine->lock); /* the software copy exists even if the card is gone */
 	*settings = repr->slots[queue].settings;
 	if (owner)
@@ -176,8 +176,8 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 }
 
 /* Determines the queue's owner after the change; -EBUSY if the other owner forbids the change. */
-static int new_owner(const struct vm_queue_slot *slot, u32 queue, const struct vm_queue *settings, enum vm_owner by,
-		     enum vm_owner *owner, struct vm_why *why)
+static int vm_repr_new_owner(const struct vm_queue_slot *slot, u32 queue, const struct vm_queue *settings,
+			     enum vm_owner by, enum vm_owner *owner, struct vm_why *why)
 {
 	*owner = by;
 	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
@@ -211,23 +211,23 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
 
 	vm_why_set(why, "%s", "");
 	if (queue >= repr->lane.has.queues)
-		return no_queue(repr, queue, why);
+		return vm_repr_no_queue(repr, queue, why);
 	error = vm_repr_begin(repr, why);
 	if (error)
 		return error;
 	slot = &repr->slots[queue];
-	error = new_owner(slot, queue, settings, by, &owner,
-			  why); /* first: tc's tree may not fit into netlink's queue */
+	error = vm_repr_new_owner(slot, queue, settings, by, &owner,
+				  why); /* first: tc's tree may not fit into netlink's queue */
 	if (error)
-		return refuse(repr, error);
+		return vm_repr_end_refused(repr, error);
 	port = vm_repr_port_locked(repr);
 	if (!vm_queue_check(settings, &port, &fault)) {
 		if (why)
 			vm_refusal_text(&fault, why->text, sizeof(why->text));
-		return refuse(repr, -EINVAL);
+		return vm_repr_end_refused(repr, -EINVAL);
 	}
 	own_weight = slot->own_weight || (by == VM_OWNER_NETLINK && !vm_queue_same_weight(settings, &slot->settings));
-	error = replace_queue(repr, queue, settings, owner);
+	error = vm_repr_replace_queue(repr, queue, settings, owner);
 	if (!error)
 		slot->own_weight = own_weight;
 	return vm_repr_end(repr, error, why);
@@ -237,7 +237,7 @@ int vm_repr_set_queue(struct vm_repr *repr, u32 queue, const struct vm_queue *se
  * window of victims needs a limit. Then the window is removed. If the rest is still not legal, all
  * settings get their defaults.
  */
-static void make_legal(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
+static void vm_repr_make_legal(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
 {
 	const struct vm_port port = vm_repr_port_locked(repr);
 	struct vm_refusal fault;
@@ -263,7 +263,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 
 	vm_why_set(why, "%s", "");
 	if (queue >= repr->lane.has.queues)
-		return no_queue(repr, queue, why);
+		return vm_repr_no_queue(repr, queue, why);
 	error = vm_repr_begin(repr, why);
 	if (error)
 		return error;
@@ -272,7 +272,7 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 	settings = by == VM_OWNER_NETLINK ? defaults : slot->settings;
 	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
 		vm_why_set(why, "queue %u was set through netlink; it has to be reset there", queue);
-		return refuse(repr, -EBUSY);
+		return vm_repr_end_refused(repr, -EBUSY);
 	}
 	own_weight = by == VM_OWNER_TC && slot->own_weight;
 	if (by == VM_OWNER_NETLINK && slot->owner == VM_OWNER_TC) {
@@ -283,16 +283,16 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 		if (!own_weight)
 			settings.average.weight = defaults.average.weight;
 	}
-	make_legal(repr, queue, &settings);
+	vm_repr_make_legal(repr, queue, &settings);
 	owner = slot->owner == by ? VM_OWNER_NONE : slot->owner;
-	error = replace_queue(repr, queue, &settings, owner);
+	error = vm_repr_replace_queue(repr, queue, &settings, owner);
 	if (!error)
 		slot->own_weight = own_weight;
 	return vm_repr_end(repr, error, why);
 }
 
 /* The Ethernet rate next below what a build with this data width moves at 250 MHz. */
-static u64 line_rate_of(u32 data_bits)
+static u64 vm_repr_line_rate_of(u32 data_bits)
 {
 	if (data_bits < 128)
 		return 10000000000ull;
@@ -303,11 +303,11 @@ static u64 line_rate_of(u32 data_bits)
 
 int vm_repr_write_queues_locked(struct vm_repr *repr)
 {
-	int error = write_port(repr);
+	int error = vm_repr_write_port(repr);
 	u32 i;
 
 	for (i = 0; i < repr->lane.has.queues && !error; i++)
-		error = write_queue(repr, i, &repr->slots[i].settings);
+		error = vm_repr_write_queue(repr, i, &repr->slots[i].settings);
 	return error;
 }
 
@@ -348,13 +348,13 @@ int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_w
 		return -EOPNOTSUPP;
 	}
 	if (error)
-		return explain(repr, error, why);
+		return vm_repr_explain(repr, error, why);
 	repr->slots = kvcalloc(repr->lane.has.queues, sizeof(*repr->slots), GFP_KERNEL);
 	if (!repr->slots)
 		return -ENOMEM;
 	for (i = 0; i < repr->lane.has.queues; i++)
 		vm_queue_defaults(&repr->slots[i].settings);
-	repr->line_rate = line_rate_of(repr->lane.has.data_bits);
+	repr->line_rate = vm_repr_line_rate_of(repr->lane.has.data_bits);
 	repr->port.queues = repr->lane.has.queues;
 	return 0;
 }

@@ -6,7 +6,7 @@
 /* A register that holds a random number until the lane is reset. */
 #define SEEDED VM_REG_MARK_SEED(3)
 
-static int check_owner(enum vm_owner owner, enum vm_owner by, const char *what, struct vm_why *why)
+static int vm_repr_check_owner(enum vm_owner owner, enum vm_owner by, const char *what, struct vm_why *why)
 {
 	if (owner == VM_OWNER_NONE || owner == by)
 		return 0;
@@ -15,7 +15,7 @@ static int check_owner(enum vm_owner owner, enum vm_owner by, const char *what, 
 	return -EBUSY;
 }
 
-static int write_classes(struct vm_repr *repr, const struct vm_class *classes)
+static int vm_repr_write_classes(struct vm_repr *repr, const struct vm_class *classes)
 {
 	int error = VM_OK;
 	u32 i;
@@ -30,7 +30,7 @@ static int write_classes(struct vm_repr *repr, const struct vm_class *classes)
 	return error;
 }
 
-static int check_classes(const struct vm_repr *repr, const struct vm_class *classes, struct vm_why *why)
+static int vm_repr_check_classes(const struct vm_repr *repr, const struct vm_class *classes, struct vm_why *why)
 {
 	u32 i;
 
@@ -48,15 +48,15 @@ static int check_classes(const struct vm_repr *repr, const struct vm_class *clas
 	return 0;
 }
 
-static int set_classes(struct vm_repr *repr, const struct vm_class *classes, enum vm_owner by, enum vm_owner owner,
-		       struct vm_why *why)
+static int vm_repr_change_classes(struct vm_repr *repr, const struct vm_class *classes, enum vm_owner by,
+				  enum vm_owner owner, struct vm_why *why)
 {
 	struct vm_class *before;
 	int error = vm_repr_begin(repr, why);
 
 	if (error)
 		return error;
-	error = check_owner(repr->classes_owner, by, "class table", why);
+	error = vm_repr_check_owner(repr->classes_owner, by, "class table", why);
 	if (error) {
 		mutex_unlock(&repr->engine->lock);
 		return error;
@@ -66,10 +66,10 @@ static int set_classes(struct vm_repr *repr, const struct vm_class *classes, enu
 		mutex_unlock(&repr->engine->lock);
 		return -ENOMEM;
 	}
-	error = write_classes(repr, classes);
+	error = vm_repr_write_classes(repr, classes);
 	if (!error)
 		repr->classes_owner = owner;
-	else if (error != VM_ERROR_GONE && write_classes(repr, before))
+	else if (error != VM_ERROR_GONE && vm_repr_write_classes(repr, before))
 		repr->stale = true;
 	kfree(before);
 	return vm_repr_end(repr, error, why);
@@ -78,16 +78,16 @@ static int set_classes(struct vm_repr *repr, const struct vm_class *classes, enu
 int vm_repr_set_classes(struct vm_repr *repr, const struct vm_class classes[VM_DSCPS], enum vm_owner by,
 			struct vm_why *why)
 {
-	const int error = check_classes(repr, classes, why);
+	const int error = vm_repr_check_classes(repr, classes, why);
 
-	return error ? error : set_classes(repr, classes, by, by, why);
+	return error ? error : vm_repr_change_classes(repr, classes, by, by, why);
 }
 
 int vm_repr_reset_classes(struct vm_repr *repr, enum vm_owner by, struct vm_why *why)
 {
 	static const struct vm_class none[VM_DSCPS];
 
-	return set_classes(repr, none, by, VM_OWNER_NONE, why);
+	return vm_repr_change_classes(repr, none, by, VM_OWNER_NONE, why);
 }
 
 int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_owner by, struct vm_why *why)
@@ -111,7 +111,7 @@ int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_o
 	error = vm_repr_begin(repr, why);
 	if (error)
 		return error;
-	error = check_owner(repr->port_owner, by, "port's shaper", why);
+	error = vm_repr_check_owner(repr->port_owner, by, "port's shaper", why);
 	if (error) {
 		mutex_unlock(&repr->engine->lock);
 		return error;

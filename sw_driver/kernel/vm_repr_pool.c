@@ -17,7 +17,7 @@ void vm_repr_get_pool(struct vm_repr *repr, struct vm_pool *pool)
 	mutex_unlock(&repr->engine->lock);
 }
 
-static int check_size(const struct vm_repr *repr, const char *field, u32 bytes, struct vm_why *why)
+static int vm_pool_check_size(const struct vm_repr *repr, const char *field, u32 bytes, struct vm_why *why)
 {
 	const u32 most = vm_repr_pool_most(repr);
 
@@ -39,7 +39,7 @@ u32 vm_engine_reserves_locked(const struct vm_engine *engine, const struct vm_re
 }
 
 /* The reserves of all egresses must fit into the pool, and a cap must not be below its reserve. */
-static int check_share(const struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why)
+static int vm_pool_check_share(const struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why)
 {
 	const u32 others = vm_engine_reserves_locked(repr->engine, repr), cells = vm_pool_cells(pool->size);
 	const u32 reserve = vm_pool_cells(pool->reserve), cap = vm_pool_cells(pool->cap);
@@ -60,7 +60,7 @@ static int check_share(const struct vm_repr *repr, const struct vm_pool *pool, s
 	return -EINVAL;
 }
 
-static int check_locked(const struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why)
+static int vm_pool_check_locked(const struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why)
 {
 	int error;
 
@@ -73,12 +73,12 @@ static int check_locked(const struct vm_repr *repr, const struct vm_pool *pool, 
 			   pool->reserve ? "reserve" : "cap", pool->reserve ?: pool->cap);
 		return -EOPNOTSUPP;
 	}
-	error = check_size(repr, "size", pool->size, why);
+	error = vm_pool_check_size(repr, "size", pool->size, why);
 	if (!error)
-		error = check_size(repr, "reserve", pool->reserve, why);
+		error = vm_pool_check_size(repr, "reserve", pool->reserve, why);
 	if (!error)
-		error = check_size(repr, "cap", pool->cap, why);
-	return error ? error : check_share(repr, pool, why);
+		error = vm_pool_check_size(repr, "cap", pool->cap, why);
+	return error ? error : vm_pool_check_share(repr, pool, why);
 }
 
 int vm_repr_check_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm_why *why)
@@ -86,7 +86,7 @@ int vm_repr_check_pool(struct vm_repr *repr, const struct vm_pool *pool, struct 
 	int error;
 
 	mutex_lock(&repr->engine->lock);
-	error = check_locked(repr, pool, why);
+	error = vm_pool_check_locked(repr, pool, why);
 	mutex_unlock(&repr->engine->lock);
 	return error;
 }
@@ -106,7 +106,7 @@ int vm_repr_set_pool(struct vm_repr *repr, const struct vm_pool *pool, struct vm
 
 	if (error)
 		return error;
-	error = check_locked(repr, pool, why);
+	error = vm_pool_check_locked(repr, pool, why);
 	if (error) {
 		mutex_unlock(&repr->engine->lock);
 		return error;

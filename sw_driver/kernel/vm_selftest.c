@@ -9,7 +9,7 @@
 
 #define UPSETS_UNCORRECTABLE 2
 
-static int identity(struct vm_repr *repr, void *unused)
+static int vm_selftest_identity(struct vm_repr *repr, void *unused)
 {
 	const struct vm_capabilities *has = &repr->lane.has;
 	const u32 egresses = repr->engine->egresses; /* the register counts queues of all */
@@ -49,18 +49,18 @@ static int identity(struct vm_repr *repr, void *unused)
 	return VM_OK;
 }
 
-static int conversion(struct vm_repr *repr, void *context)
+static int vm_selftest_conversion(struct vm_repr *repr, void *context)
 {
 	return vm_test_conversion(context) ? VM_ERROR_READBACK : VM_OK;
 }
 
-static int write_word(void *context, u32 address, u32 value)
+static int vm_selftest_write_word(void *context, u32 address, u32 value)
 {
 	vm_lane_write(&((struct vm_repr *)context)->lane, address, value);
 	return VM_OK;
 }
 
-static int read_word(void *context, u32 address, u32 value)
+static int vm_selftest_read_word(void *context, u32 address, u32 value)
 {
 	struct vm_lane *lane = &((struct vm_repr *)context)->lane;
 	u32 held;
@@ -75,7 +75,7 @@ static int read_word(void *context, u32 address, u32 value)
 /* The test may write the shadow record: no queue uses it before a commit, and every write of a
  * queue writes all of it first.
  */
-static int shadow(struct vm_repr *repr, void *context)
+static int vm_selftest_shadow(struct vm_repr *repr, void *context)
 {
 	const struct vm_port port = vm_repr_port_locked(repr);
 	struct vm_queue_image *words = context;
@@ -84,14 +84,14 @@ static int shadow(struct vm_repr *repr, void *context)
 
 	for (i = 0; i < repr->lane.has.queues && !error; i++) {
 		vm_queue_convert(&repr->slots[i].settings, &port, words);
-		error = vm_queue_visit(words, write_word, repr);
+		error = vm_queue_visit(words, vm_selftest_write_word, repr);
 		if (!error)
-			error = vm_queue_visit(words, read_word, repr);
+			error = vm_queue_visit(words, vm_selftest_read_word, repr);
 	}
 	return error;
 }
 
-static int classes(struct vm_repr *repr, void *unused)
+static int vm_selftest_classes(struct vm_repr *repr, void *unused)
 {
 	int error = VM_OK;
 	u32 i;
@@ -101,14 +101,14 @@ static int classes(struct vm_repr *repr, void *unused)
 	return error;
 }
 
-static int pool_registers(struct vm_repr *repr, void *unused)
+static int vm_selftest_pool_registers(struct vm_repr *repr, void *unused)
 {
 	const struct vm_pool pool = { repr->engine->pool_bytes, repr->reserve_bytes, repr->cap_bytes };
 
 	return vm_repr_write_pool_locked(repr, &pool);
 }
 
-static int conservation(struct vm_repr *repr, void *context)
+static int vm_selftest_conservation(struct vm_repr *repr, void *context)
 {
 	struct vm_statistics *s = context;
 	int error;
@@ -134,7 +134,7 @@ static int conservation(struct vm_repr *repr, void *context)
 	return VM_OK;
 }
 
-static int memory(struct vm_repr *repr, void *unused)
+static int vm_selftest_memory(struct vm_repr *repr, void *unused)
 {
 	u32 status, upsets;
 	int error = vm_lane_read(&repr->lane, VM_REG_STATUS, &status);
@@ -150,10 +150,13 @@ static const struct {
 	const char *name;
 	int (*run)(struct vm_repr *repr, void *context);
 } tests[VM_SELFTESTS] = {
-	[VM_TEST_IDENTITY] = { "identity", identity }, [VM_TEST_CONVERSION] = { "conversion", conversion },
-	[VM_TEST_SHADOW] = { "queue words", shadow },  [VM_TEST_CLASSES] = { "class table", classes },
-	[VM_TEST_POOL] = { "pool", pool_registers },   [VM_TEST_CONSERVATION] = { "conservation", conservation },
-	[VM_TEST_MEMORY] = { "memory", memory },
+	[VM_TEST_IDENTITY] = { "identity", vm_selftest_identity },
+	[VM_TEST_CONVERSION] = { "conversion", vm_selftest_conversion },
+	[VM_TEST_SHADOW] = { "queue words", vm_selftest_shadow },
+	[VM_TEST_CLASSES] = { "class table", vm_selftest_classes },
+	[VM_TEST_POOL] = { "pool", vm_selftest_pool_registers },
+	[VM_TEST_CONSERVATION] = { "conservation", vm_selftest_conservation },
+	[VM_TEST_MEMORY] = { "memory", vm_selftest_memory },
 };
 
 const char *vm_selftest_name(enum vm_selftest test)

@@ -62,7 +62,7 @@ struct vm_tc_qdisc *vm_tc_new(enum vm_tc_kind kind, u32 handle, u32 parent, stru
 /* Removes the qdisc if the tree has it. The kernel also reports the end of a qdisc that was
  * replaced or refused. The kernel frees its counters, and gred has already freed its DPs.
  */
-static int destroy(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
+static int vm_tc_destroy(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 {
 	if (!qdisc)
 		return 0;
@@ -71,7 +71,7 @@ static int destroy(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	return 0;
 }
 
-static int setup_red(struct vm_repr *repr, struct tc_red_qopt_offload *opt)
+static int vm_tc_setup_red(struct vm_repr *repr, struct tc_red_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *qdisc = vm_tc_find(repr, opt->handle);
 
@@ -83,7 +83,7 @@ static int setup_red(struct vm_repr *repr, struct tc_red_qopt_offload *opt)
 		qdisc->red = opt->set;
 		return vm_tc_replace(repr, qdisc);
 	case TC_RED_DESTROY:
-		return destroy(repr, qdisc);
+		return vm_tc_destroy(repr, qdisc);
 	case TC_RED_STATS:
 		return qdisc ? vm_tc_statistics(repr, qdisc, &opt->stats) : -EOPNOTSUPP;
 	case TC_RED_XSTATS:
@@ -95,7 +95,7 @@ static int setup_red(struct vm_repr *repr, struct tc_red_qopt_offload *opt)
 	}
 }
 
-static int setup_gred(struct vm_repr *repr, struct tc_gred_qopt_offload *opt)
+static int vm_tc_setup_gred(struct vm_repr *repr, struct tc_gred_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *qdisc = vm_tc_find(repr, opt->handle);
 
@@ -107,7 +107,7 @@ static int setup_gred(struct vm_repr *repr, struct tc_gred_qopt_offload *opt)
 		qdisc->gred = opt->set;
 		return vm_tc_replace(repr, qdisc);
 	case TC_GRED_DESTROY:
-		return destroy(repr, qdisc);
+		return vm_tc_destroy(repr, qdisc);
 	case TC_GRED_STATS:
 		return qdisc ? vm_tc_gred_statistics(repr, qdisc, &opt->stats) : -EOPNOTSUPP;
 	default:
@@ -115,7 +115,7 @@ static int setup_gred(struct vm_repr *repr, struct tc_gred_qopt_offload *opt)
 	}
 }
 
-static int setup_prio(struct vm_repr *repr, struct tc_prio_qopt_offload *opt)
+static int vm_tc_setup_prio(struct vm_repr *repr, struct tc_prio_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *qdisc = vm_tc_find(repr, opt->handle);
 
@@ -128,7 +128,7 @@ static int setup_prio(struct vm_repr *repr, struct tc_prio_qopt_offload *opt)
 		memcpy(qdisc->bands.priomap, opt->replace_params.priomap, sizeof(qdisc->bands.priomap));
 		return vm_tc_replace(repr, qdisc);
 	case TC_PRIO_DESTROY:
-		return destroy(repr, qdisc);
+		return vm_tc_destroy(repr, qdisc);
 	case TC_PRIO_STATS:
 		return qdisc ? vm_tc_statistics(repr, qdisc, &opt->stats) : -EOPNOTSUPP;
 	case TC_PRIO_GRAFT:
@@ -140,7 +140,7 @@ static int setup_prio(struct vm_repr *repr, struct tc_prio_qopt_offload *opt)
 	}
 }
 
-static int setup_ets(struct vm_repr *repr, struct tc_ets_qopt_offload *opt)
+static int vm_tc_setup_ets(struct vm_repr *repr, struct tc_ets_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *qdisc = vm_tc_find(repr, opt->handle);
 
@@ -154,7 +154,7 @@ static int setup_ets(struct vm_repr *repr, struct tc_ets_qopt_offload *opt)
 		memcpy(qdisc->bands.quanta, opt->replace_params.quanta, sizeof(qdisc->bands.quanta));
 		return vm_tc_replace(repr, qdisc);
 	case TC_ETS_DESTROY:
-		return destroy(repr, qdisc);
+		return vm_tc_destroy(repr, qdisc);
 	case TC_ETS_STATS:
 		return qdisc ? vm_tc_statistics(repr, qdisc, &opt->stats) : -EOPNOTSUPP;
 	case TC_ETS_GRAFT:
@@ -166,7 +166,7 @@ static int setup_ets(struct vm_repr *repr, struct tc_ets_qopt_offload *opt)
 	}
 }
 
-static int setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
+static int vm_tc_setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *qdisc = vm_tc_find(repr, opt->handle);
 	const struct psched_ratecfg *rate;
@@ -182,7 +182,7 @@ static int setup_tbf(struct vm_repr *repr, struct tc_tbf_qopt_offload *opt)
 		qdisc->tbf.burst = opt->replace_params.max_size;
 		return vm_tc_replace(repr, qdisc);
 	case TC_TBF_DESTROY:
-		return destroy(repr, qdisc);
+		return vm_tc_destroy(repr, qdisc);
 	case TC_TBF_STATS:
 		return qdisc ? vm_tc_statistics(repr, qdisc, &opt->stats) : -EOPNOTSUPP;
 	case TC_TBF_GRAFT:
@@ -214,7 +214,7 @@ static int vm_tc_setup_fifo(struct vm_repr *repr, struct tc_fifo_qopt_offload *o
 	case TC_FIFO_REPLACE:
 		return vm_tc_replace_fifo(repr, opt);
 	case TC_FIFO_DESTROY:
-		return destroy(repr, qdisc);
+		return vm_tc_destroy(repr, qdisc);
 	case TC_FIFO_STATS:
 		if (!opt->handle)
 			qdisc = vm_tc_child(repr, opt->parent);
@@ -229,7 +229,7 @@ static int vm_tc_setup_fifo(struct vm_repr *repr, struct tc_fifo_qopt_offload *o
 }
 
 /* The kernel has a new root that is not in the tree, or no root: removes the old tree. */
-static int setup_root(struct vm_repr *repr, struct tc_root_qopt_offload *opt)
+static int vm_tc_setup_root(struct vm_repr *repr, struct tc_root_qopt_offload *opt)
 {
 	struct vm_tc_qdisc *root = vm_tc_child(repr, TC_H_ROOT);
 
@@ -244,19 +244,19 @@ int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_d
 
 	switch (type) {
 	case TC_SETUP_QDISC_RED:
-		return setup_red(repr, type_data);
+		return vm_tc_setup_red(repr, type_data);
 	case TC_SETUP_QDISC_GRED:
-		return setup_gred(repr, type_data);
+		return vm_tc_setup_gred(repr, type_data);
 	case TC_SETUP_QDISC_PRIO:
-		return setup_prio(repr, type_data);
+		return vm_tc_setup_prio(repr, type_data);
 	case TC_SETUP_QDISC_ETS:
-		return setup_ets(repr, type_data);
+		return vm_tc_setup_ets(repr, type_data);
 	case TC_SETUP_QDISC_TBF:
-		return setup_tbf(repr, type_data);
+		return vm_tc_setup_tbf(repr, type_data);
 	case TC_SETUP_QDISC_FIFO:
 		return vm_tc_setup_fifo(repr, type_data);
 	case TC_SETUP_ROOT_QDISC:
-		return setup_root(repr, type_data);
+		return vm_tc_setup_root(repr, type_data);
 	default:
 		return -EOPNOTSUPP;
 	}

@@ -26,8 +26,8 @@
 #define LOWEST_DSCP_BITS 3 /* below the class: drop precedence, and a bit that is 0 in AF */
 
 /* The curves of a red or a DP. tc's probability is a fraction of 2^32. */
-static void set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probability, bool ecn, bool harddrop,
-		       bool nodrop)
+static void vm_tc_set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probability, bool ecn, bool harddrop,
+			     bool nodrop)
 {
 	struct vm_curve red = { .curve = VM_CURVE_RED, .min = min, .max = max };
 
@@ -44,15 +44,15 @@ static void set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probabili
 	curve[VM_DROPS] = red;
 }
 
-static void apply_red(struct vm_queue *settings, const struct tc_red_qopt_offload_params *red)
+static void vm_tc_apply_red(struct vm_queue *settings, const struct tc_red_qopt_offload_params *red)
 {
 	u32 c;
 
 	settings->ecn = red->is_ecn;
 	settings->limit = red->limit;
 	for (c = 0; c < VM_COLOURS; c++)
-		set_curves(settings->curve[c], red->min, red->max, red->probability, red->is_ecn, red->is_harddrop,
-			   red->is_nodrop);
+		vm_tc_set_curves(settings->curve[c], red->min, red->max, red->probability, red->is_ecn,
+				 red->is_harddrop, red->is_nodrop);
 }
 
 /* A DP is a colour. With grio the averages are RIO-C's: a DP also counts the DPs of lower number.
@@ -60,7 +60,7 @@ static void apply_red(struct vm_queue *settings, const struct tc_red_qopt_offloa
  * The lane has a limit for a queue, not for a colour: the sum of the DPs' limits, or for WRED their
  * common limit.
  */
-static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offload_params *gred)
+static void vm_tc_apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offload_params *gred)
 {
 	u64 limit = 0;
 	u32 c;
@@ -73,12 +73,13 @@ static void apply_gred(struct vm_queue *settings, const struct tc_gred_qopt_offl
 			continue;
 		settings->ecn = dp->is_ecn;
 		limit = gred->wred_on ? dp->limit : limit + dp->limit;
-		set_curves(settings->curve[c], dp->min, dp->max, dp->probability, dp->is_ecn, dp->is_harddrop, false);
+		vm_tc_set_curves(settings->curve[c], dp->min, dp->max, dp->probability, dp->is_ecn, dp->is_harddrop,
+				 false);
 	}
 	settings->limit = min_t(u64, limit, VM_LEN_MAX);
 }
 
-static void apply_band(struct vm_queue *settings, const struct vm_tc_qdisc *scheduler, u32 band)
+static void vm_tc_apply_band(struct vm_queue *settings, const struct vm_tc_qdisc *scheduler, u32 band)
 {
 	const u32 quantum = scheduler->bands.quanta[band];
 
@@ -89,7 +90,7 @@ static void apply_band(struct vm_queue *settings, const struct vm_tc_qdisc *sche
 		settings->priority = STRICT_LEVELS - 1 - band;
 }
 
-static int check_bands(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why)
+static int vm_tc_check_bands(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, struct vm_why *why)
 {
 	u32 strict = 0, band;
 
@@ -106,7 +107,7 @@ static int check_bands(const struct vm_repr *repr, const struct vm_tc_qdisc *qdi
 	return -EINVAL;
 }
 
-static int check_gred(const struct tc_gred_qopt_offload_params *gred, struct vm_why *why)
+static int vm_tc_check_gred(const struct tc_gred_qopt_offload_params *gred, struct vm_why *why)
 {
 	const struct tc_gred_vq_qopt_offload_params *last = NULL;
 	u32 c;
@@ -142,9 +143,9 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 	switch (qdisc->kind) {
 	case VM_TC_PRIO:
 	case VM_TC_ETS:
-		return check_bands(repr, qdisc, why);
+		return vm_tc_check_bands(repr, qdisc, why);
 	case VM_TC_GRED:
-		return check_gred(&qdisc->gred, why);
+		return vm_tc_check_gred(&qdisc->gred, why);
 	case VM_TC_RED:
 		if (qdisc->red.limit)
 			return 0;
@@ -163,26 +164,26 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 }
 
 /* Applies the tree to a queue's settings; false: the tree has no qdisc for this queue. */
-static bool apply(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
+static bool vm_tc_apply(struct vm_repr *repr, u32 queue, struct vm_queue *settings)
 {
 	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr), *leaf = vm_tc_leaf(repr, queue);
 	const struct vm_tc_qdisc *shaper = vm_tc_shaper(repr, queue);
 	const bool band = scheduler && queue < scheduler->queues;
 
 	if (band)
-		apply_band(settings, scheduler, queue);
+		vm_tc_apply_band(settings, scheduler, queue);
 	if (shaper) {
 		settings->rate = shaper->tbf.rate;
 		settings->burst = shaper->tbf.burst;
 	}
 	if (leaf && leaf->kind == VM_TC_RED)
-		apply_red(settings, &leaf->red);
+		vm_tc_apply_red(settings, &leaf->red);
 	else if (leaf)
-		apply_gred(settings, &leaf->gred);
+		vm_tc_apply_gred(settings, &leaf->gred);
 	return band || shaper || leaf || vm_tc_fifo(repr, queue);
 }
 
-static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
+static int vm_tc_program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
 {
 	struct vm_queue *settings = &repr->tc->settings, *wanted = &repr->tc->wanted;
 	enum vm_owner owner;
@@ -192,7 +193,7 @@ static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
 	if (error)
 		return error;
 	vm_queue_defaults(wanted);
-	if (!apply(repr, queue, wanted))
+	if (!vm_tc_apply(repr, queue, wanted))
 		return owner == VM_OWNER_TC ? vm_repr_reset_queue(repr, queue, VM_OWNER_TC, why) : 0;
 	vm_queue_copy_for_tc(settings, wanted);
 	if (!repr->slots[queue].own_weight) /* netlink changes it under RTNL, too */
@@ -201,7 +202,7 @@ static int program_queue(struct vm_repr *repr, u32 queue, struct vm_why *why)
 }
 
 /* AFxy is DSCP 8 x + 2 y, x 1 to 4; y, 1 to 3, is the drop precedence. */
-static u32 dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
+static u32 vm_tc_dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
 {
 	const u32 class = dscp >> LOWEST_DSCP_BITS, low = dscp & (BIT(LOWEST_DSCP_BITS) - 1);
 	const u32 dp = low / 2 - 1;
@@ -211,18 +212,18 @@ static u32 dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
 	return gred->dp_def < VM_COLOURS ? gred->dp_def : 0;
 }
 
-static void class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, struct vm_class *entry)
+static void vm_tc_class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, struct vm_class *entry)
 {
 	const u32 priority = dscp < VM_DSCPS - 1 ? dscp >> LOWEST_DSCP_BITS : 0;
 	const struct vm_tc_qdisc *leaf;
 
 	entry->queue = scheduler ? scheduler->bands.priomap[priority] : 0;
 	leaf = vm_tc_leaf(repr, entry->queue);
-	entry->colour = leaf && leaf->kind == VM_TC_GRED ? dp_of(&leaf->gred, dscp) : 0;
+	entry->colour = leaf && leaf->kind == VM_TC_GRED ? vm_tc_dp_of(&leaf->gred, dscp) : 0;
 }
 
 /* If no qdisc assigns packets to queues, as with a tbf alone, tc does not own the class table. */
-static int program_classes(struct vm_repr *repr, struct vm_why *why)
+static int vm_tc_program_classes(struct vm_repr *repr, struct vm_why *why)
 {
 	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr);
 	struct vm_class classes[VM_DSCPS];
@@ -231,11 +232,11 @@ static int program_classes(struct vm_repr *repr, struct vm_why *why)
 	if (!scheduler && !vm_tc_leaf(repr, 0) && !vm_tc_shaper(repr, 0) && !vm_tc_fifo(repr, 0))
 		return repr->classes_owner == VM_OWNER_TC ? vm_repr_reset_classes(repr, VM_OWNER_TC, why) : 0;
 	for (i = 0; i < VM_DSCPS; i++)
-		class_of(repr, scheduler, i, &classes[i]);
+		vm_tc_class_of(repr, scheduler, i, &classes[i]);
 	return vm_repr_set_classes(repr, classes, VM_OWNER_TC, why);
 }
 
-static int program_port(struct vm_repr *repr, struct vm_why *why)
+static int vm_tc_program_port(struct vm_repr *repr, struct vm_why *why)
 {
 	const struct vm_tc_qdisc *root = vm_tc_child(repr, TC_H_ROOT);
 	struct vm_port port = {};
@@ -253,24 +254,24 @@ static int program_port(struct vm_repr *repr, struct vm_why *why)
 }
 
 /* Stop at a failing card: further accesses are useless, and each may take until its timeout. */
-static bool may_go_on(int error)
+static bool vm_tc_may_go_on(int error)
 {
 	return error != -ENODEV && error != -ETIMEDOUT && error != -EIO;
 }
 
 int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why)
 {
-	int error = program_port(repr, why);
+	int error = vm_tc_program_port(repr, why);
 	struct vm_why other;
 	u32 i;
 
-	for (i = first; i < first + count && may_go_on(error); i++) {
-		const int now = program_queue(repr, i, error ? &other : why);
+	for (i = first; i < first + count && vm_tc_may_go_on(error); i++) {
+		const int now = vm_tc_program_queue(repr, i, error ? &other : why);
 
 		error = error ? error : now;
 	}
-	if (may_go_on(error)) {
-		const int now = program_classes(repr, error ? &other : why);
+	if (vm_tc_may_go_on(error)) {
+		const int now = vm_tc_program_classes(repr, error ? &other : why);
 
 		error = error ? error : now;
 	}

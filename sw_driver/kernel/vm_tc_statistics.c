@@ -22,7 +22,7 @@
 #include "vm_tc.h"
 
 /* Adds one queue's counters of a colour. */
-static void add(struct vm_tc_counts *now, const struct vm_count *count)
+static void vm_tc_add(struct vm_tc_counts *now, const struct vm_count *count)
 {
 	now->packets += count[VM_SENT].packets;
 	now->bytes += count[VM_SENT].bytes;
@@ -40,12 +40,12 @@ struct reading {
 /* Backlog of a colour: enqueued less sent and lost, as the lane counts backlog for the whole queue
  * only. A clear leaves packets queued, so afterwards more may have been sent than were enqueued.
  */
-static u32 standing(u64 came, u64 sent, u64 lost)
+static u32 vm_tc_standing(u64 came, u64 sent, u64 lost)
 {
 	return came > sent + lost ? came - sent - lost : 0;
 }
 
-static void add_backlog(struct reading *reading, bool apart, const struct vm_statistics *snapshot)
+static void vm_tc_add_backlog(struct reading *reading, bool apart, const struct vm_statistics *snapshot)
 {
 	u32 c;
 
@@ -57,17 +57,17 @@ static void add_backlog(struct reading *reading, bool apart, const struct vm_sta
 	for (c = 0; c < VM_COLOURS; c++) {
 		const struct vm_count *count = snapshot->count[c];
 
-		reading->backlog[c] +=
-			standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes,
-				 count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes + count[VM_DEPARTURE_DROPPED].bytes);
-		reading->qlen[c] += standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets,
-					     count[VM_EVICTED].packets + count[VM_FLUSHED].packets +
-						     count[VM_DEPARTURE_DROPPED].packets);
+		reading->backlog[c] += vm_tc_standing(count[VM_ENQUEUED].bytes, count[VM_SENT].bytes,
+						      count[VM_EVICTED].bytes + count[VM_FLUSHED].bytes +
+							      count[VM_DEPARTURE_DROPPED].bytes);
+		reading->qlen[c] += vm_tc_standing(count[VM_ENQUEUED].packets, count[VM_SENT].packets,
+						   count[VM_EVICTED].packets + count[VM_FLUSHED].packets +
+							   count[VM_DEPARTURE_DROPPED].packets);
 	}
 }
 
 /* All queues of a qdisc. A tbf at the root has those of the prio or ets below it. */
-static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 *first, u32 *count)
+static void vm_tc_queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32 *first, u32 *count)
 {
 	const struct vm_tc_qdisc *scheduler = vm_tc_is_port(qdisc) ? vm_tc_scheduler(repr) : NULL;
 
@@ -79,14 +79,15 @@ static void queues_of(struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, u32
  * lane's counters were cleared, the reported counters start from 0, too. If they were cleared
  * between two queues, all queues are read again.
  */
-static int read_counters(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct reading *reading, struct vm_why *why)
+static int vm_tc_read_counters(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct reading *reading,
+			       struct vm_why *why)
 {
 	struct vm_statistics *snapshot = &repr->tc->snapshot;
 	const bool apart = qdisc->kind == VM_TC_GRED;
 	u32 first, count, i, c, epoch = 0;
 	int error;
 
-	queues_of(repr, qdisc, &first, &count);
+	vm_tc_queues_of(repr, qdisc, &first, &count);
 again:
 	memset(reading, 0, sizeof(*reading));
 	for (i = first; i < first + count; i++) {
@@ -102,8 +103,8 @@ again:
 		if (error)
 			return error;
 		for (c = 0; c < VM_COLOURS; c++)
-			add(&reading->now[apart ? c : 0], snapshot->count[c]);
-		add_backlog(reading, apart, snapshot);
+			vm_tc_add(&reading->now[apart ? c : 0], snapshot->count[c]);
+		vm_tc_add_backlog(reading, apart, snapshot);
 	}
 	if (epoch != qdisc->epoch) {
 		memset(qdisc->told, 0, sizeof(qdisc->told));
@@ -116,7 +117,7 @@ again:
 int vm_tc_begin_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct vm_why *why)
 {
 	struct reading reading;
-	const int error = read_counters(repr, qdisc, &reading, why);
+	const int error = vm_tc_read_counters(repr, qdisc, &reading, why);
 
 	if (error)
 		return error;
@@ -125,7 +126,7 @@ int vm_tc_begin_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, stru
 	return 0;
 }
 
-static int failed(struct vm_repr *repr, const struct vm_why *why)
+static int vm_tc_failed(struct vm_repr *repr, const struct vm_why *why)
 {
 	if (!vm_card_is_gone(repr->card))
 		vm_repr_refuse(repr, why);
@@ -133,8 +134,8 @@ static int failed(struct vm_repr *repr, const struct vm_why *why)
 }
 
 /* Reports what colour @c has counted since the last report. */
-static void tell(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c, struct gnet_stats_basic_sync *bstats,
-		 struct gnet_stats_queue *qstats)
+static void vm_tc_tell(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c,
+		       struct gnet_stats_basic_sync *bstats, struct gnet_stats_queue *qstats)
 {
 	const struct vm_tc_counts *now = &reading->now[c];
 	struct vm_tc_counts *told = &qdisc->told[c];
@@ -150,7 +151,7 @@ static void tell(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c
 	qdisc->qlen[c] = reading->qlen[c];
 }
 
-static void tell_more(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c, struct red_stats *out)
+static void vm_tc_tell_more(struct vm_tc_qdisc *qdisc, const struct reading *reading, u32 c, struct red_stats *out)
 {
 	const struct vm_tc_counts *now = &reading->now[c];
 	struct vm_tc_counts *told = &qdisc->told_more[c];
@@ -167,9 +168,9 @@ int vm_tc_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct tc_
 	struct reading reading;
 	struct vm_why why;
 
-	if (read_counters(repr, qdisc, &reading, &why))
-		return failed(repr, &why);
-	tell(qdisc, &reading, 0, out->bstats, out->qstats);
+	if (vm_tc_read_counters(repr, qdisc, &reading, &why))
+		return vm_tc_failed(repr, &why);
+	vm_tc_tell(qdisc, &reading, 0, out->bstats, out->qstats);
 	return 0;
 }
 
@@ -178,9 +179,9 @@ int vm_tc_red_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struct
 	struct reading reading;
 	struct vm_why why;
 
-	if (read_counters(repr, qdisc, &reading, &why))
-		return failed(repr, &why);
-	tell_more(qdisc, &reading, 0, out);
+	if (vm_tc_read_counters(repr, qdisc, &reading, &why))
+		return vm_tc_failed(repr, &why);
+	vm_tc_tell_more(qdisc, &reading, 0, out);
 	return 0;
 }
 
@@ -190,12 +191,12 @@ int vm_tc_gred_statistics(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, struc
 	struct vm_why why;
 	u32 c;
 
-	if (read_counters(repr, qdisc, &reading, &why))
-		return failed(repr, &why);
+	if (vm_tc_read_counters(repr, qdisc, &reading, &why))
+		return vm_tc_failed(repr, &why);
 	for (c = 0; c < VM_COLOURS; c++) {
-		tell(qdisc, &reading, c, &out->bstats[c], &out->qstats[c]);
+		vm_tc_tell(qdisc, &reading, c, &out->bstats[c], &out->qstats[c]);
 		if (out->xstats[c])
-			tell_more(qdisc, &reading, c, out->xstats[c]);
+			vm_tc_tell_more(qdisc, &reading, c, out->xstats[c]);
 	}
 	return 0;
 }

@@ -3,14 +3,14 @@
 #include "vm_tc.h"
 
 /* Extends the range from @first to @end by the queues of @a. */
-static void span(const struct vm_tc_qdisc *a, u32 *first, u32 *end)
+static void vm_tc_span(const struct vm_tc_qdisc *a, u32 *first, u32 *end)
 {
 	*first = min(*first, a->queue);
 	*end = max(*end, a->queue + a->queues);
 }
 
 /* Removes a qdisc and those below it, without programming the lane. */
-static void forget(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, u32 *first, u32 *end)
+static void vm_tc_forget(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *below;
 	u32 minor;
@@ -18,9 +18,9 @@ static void forget(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, u32 *first, 
 	for (minor = 1; minor <= max_t(u32, qdisc->queues, 1); minor++) {
 		below = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, minor));
 		if (below)
-			forget(repr, below, first, end);
+			vm_tc_forget(repr, below, first, end);
 	}
-	span(qdisc, first, end);
+	vm_tc_span(qdisc, first, end);
 	vm_tc_unreport(qdisc);
 	list_del(&qdisc->list);
 	kfree(qdisc);
@@ -50,7 +50,7 @@ static void vm_tc_fill(struct vm_repr *repr, const struct vm_tc_qdisc *above)
 	}
 }
 
-static const char *name_of(const struct vm_tc_qdisc *qdisc)
+static const char *vm_tc_name_of(const struct vm_tc_qdisc *qdisc)
 {
 	static const char *const names[] = {
 		[VM_TC_RED] = "red", [VM_TC_GRED] = "gred", [VM_TC_PRIO] = "prio",
@@ -60,17 +60,17 @@ static const char *name_of(const struct vm_tc_qdisc *qdisc)
 	return names[qdisc->kind];
 }
 
-static int refuse(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, const struct vm_why *reason)
+static int vm_tc_refuse(struct vm_repr *repr, struct vm_tc_qdisc *qdisc, const struct vm_why *reason)
 {
 	struct vm_why why;
 
-	vm_why_set(&why, "%s %x: %s", name_of(qdisc), TC_H_MAJ(qdisc->handle) >> 16, reason->text);
+	vm_why_set(&why, "%s %x: %s", vm_tc_name_of(qdisc), TC_H_MAJ(qdisc->handle) >> 16, reason->text);
 	vm_repr_refuse(repr, &why);
 	return -EOPNOTSUPP;
 }
 
 /* A change keeps the reported counters, as the kernel's counters continue. */
-static void inherit(struct vm_tc_qdisc *qdisc, const struct vm_tc_qdisc *before)
+static void vm_tc_inherit(struct vm_tc_qdisc *qdisc, const struct vm_tc_qdisc *before)
 {
 	qdisc->epoch = before->epoch;
 	memcpy(qdisc->told, before->told, sizeof(qdisc->told));
@@ -82,7 +82,7 @@ static void inherit(struct vm_tc_qdisc *qdisc, const struct vm_tc_qdisc *before)
 }
 
 /* Programs the queues of a change, and reports a refusal unless the card is gone. */
-static void settle(struct vm_repr *repr, u32 first, u32 end)
+static void vm_tc_settle(struct vm_repr *repr, u32 first, u32 end)
 {
 	struct vm_why why;
 
@@ -94,14 +94,14 @@ void vm_tc_remove(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 {
 	u32 first = U32_MAX, end = 0;
 
-	forget(repr, qdisc, &first, &end);
-	settle(repr, first, end);
+	vm_tc_forget(repr, qdisc, &first, &end);
+	vm_tc_settle(repr, first, end);
 }
 
 /* The kernel frees a qdisc that it has purged, and those below it. So the driver must not subtract
  * the reported backlog from their counters.
  */
-static void disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
+static void vm_tc_disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 {
 	struct vm_tc_qdisc *below;
 	u32 minor;
@@ -110,14 +110,14 @@ static void disown(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	for (minor = 1; minor <= max_t(u32, qdisc->queues, 1); minor++) {
 		below = vm_tc_child(repr, TC_H_MAKE(qdisc->handle, minor));
 		if (below)
-			disown(repr, below);
+			vm_tc_disown(repr, below);
 	}
 }
 
 /* Before they report a change, ets purges the bands that it removes, and red its child, which it
  * replaces with a fifo. prio purges bands afterwards.
  */
-static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands)
+static void vm_tc_purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands)
 {
 	struct vm_tc_qdisc *there;
 	u32 minor;
@@ -127,12 +127,12 @@ static void purge_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, 
 		if (!there)
 			continue;
 		vm_tc_purged(repr, there);
-		disown(repr, there);
+		vm_tc_disown(repr, there);
 	}
 }
 
 /* Removes the children of bands that no longer exist. */
-static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands, u32 *first, u32 *end)
+static void vm_tc_forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before, u32 bands, u32 *first, u32 *end)
 {
 	struct vm_tc_qdisc *there;
 	u32 minor;
@@ -140,7 +140,7 @@ static void forget_bands(struct vm_repr *repr, const struct vm_tc_qdisc *before,
 	for (minor = bands + 1; minor <= before->queues; minor++) {
 		there = vm_tc_child(repr, TC_H_MAKE(before->handle, minor));
 		if (there)
-			forget(repr, there, first, end);
+			vm_tc_forget(repr, there, first, end);
 	}
 }
 
@@ -153,30 +153,30 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 	qdisc->parent = vm_tc_class(repr, qdisc->parent);
 	there = vm_tc_child(repr, qdisc->parent);
 	if (there && there != before)
-		forget(repr, there, &first, &end);
+		vm_tc_forget(repr, there, &first, &end);
 	if (before) {
 		if (before->kind == VM_TC_ETS)
-			purge_bands(repr, before, qdisc->queues);
+			vm_tc_purge_bands(repr, before, qdisc->queues);
 		if (before->kind == VM_TC_RED && qdisc->red.limit) {
-			purge_bands(repr, before, 0);
-			forget_bands(repr, before, 0, &first, &end);
+			vm_tc_purge_bands(repr, before, 0);
+			vm_tc_forget_bands(repr, before, 0, &first, &end);
 		}
-		inherit(qdisc, before);
+		vm_tc_inherit(qdisc, before);
 		before->qstats = NULL; /* gred's pointers may be stale by now */
 	}
 	if (!vm_tc_place(repr, qdisc, &why) || vm_tc_check(repr, qdisc, &why)) {
 		vm_tc_unreport(qdisc);
 		if (before)
-			forget(repr, before, &first, &end);
-		settle(repr, first, end);
-		refuse(repr, qdisc, &why);
+			vm_tc_forget(repr, before, &first, &end);
+		vm_tc_settle(repr, first, end);
+		vm_tc_refuse(repr, qdisc, &why);
 		kfree(qdisc);
 		return -EOPNOTSUPP;
 	}
-	span(qdisc, &first, &end);
+	vm_tc_span(qdisc, &first, &end);
 	if (before) {
-		span(before, &first, &end);
-		forget_bands(repr, before, qdisc->queues, &first, &end);
+		vm_tc_span(before, &first, &end);
+		vm_tc_forget_bands(repr, before, qdisc->queues, &first, &end);
 		list_replace(&before->list, &qdisc->list);
 		kfree(before);
 	} else {
@@ -186,7 +186,7 @@ int vm_tc_replace(struct vm_repr *repr, struct vm_tc_qdisc *qdisc)
 		vm_tc_fill(repr, qdisc);
 		return 0;
 	}
-	refuse(repr, qdisc, &why);
+	vm_tc_refuse(repr, qdisc, &why);
 	vm_tc_remove(repr, qdisc);
 	return -EOPNOTSUPP;
 }
@@ -200,7 +200,7 @@ int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle)
 		return 0;
 	if (there) {
 		vm_tc_purged(repr, there);
-		disown(repr, there);
+		vm_tc_disown(repr, there);
 		vm_tc_remove(repr, there);
 	}
 	if (!child_handle)
@@ -208,7 +208,7 @@ int vm_tc_graft(struct vm_repr *repr, u32 minor, u32 child_handle)
 	if (above->kind != VM_TC_RED || !child_handle)
 		return 0;
 	vm_why_set(&why, "a lane has no other qdisc under red");
-	refuse(repr, above, &why);
+	vm_tc_refuse(repr, above, &why);
 	vm_tc_remove(repr, above);
 	return -EOPNOTSUPP;
 }

@@ -11,7 +11,7 @@ struct comparison {
 	u32 count;
 };
 
-static int compare(void *context, u32 address, u32 value)
+static int vm_test_compare(void *context, u32 address, u32 value)
 {
 	struct comparison *comparison = context;
 
@@ -19,7 +19,7 @@ static int compare(void *context, u32 address, u32 value)
 }
 
 /* Compares all words of the image, and their number, with the known answer. */
-static bool is_right(const struct vm_test_vector *vector, struct vm_queue_image *words)
+static bool vm_test_is_right(const struct vm_test_vector *vector, struct vm_queue_image *words)
 {
 	struct comparison comparison = { vector->words, 0 };
 	struct vm_refusal fault;
@@ -27,7 +27,7 @@ static bool is_right(const struct vm_test_vector *vector, struct vm_queue_image 
 	if (!vm_queue_check(&vector->settings, &vector->port, &fault))
 		return false;
 	vm_queue_convert(&vector->settings, &vector->port, words);
-	return !vm_queue_visit(words, compare, &comparison) && comparison.count == VM_TEST_WORDS;
+	return !vm_queue_visit(words, vm_test_compare, &comparison) && comparison.count == VM_TEST_WORDS;
 }
 
 const char *vm_test_conversion(struct vm_queue_image *words)
@@ -35,7 +35,7 @@ const char *vm_test_conversion(struct vm_queue_image *words)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(vm_test_vectors); i++)
-		if (!is_right(&vm_test_vectors[i], words))
+		if (!vm_test_is_right(&vm_test_vectors[i], words))
 			return vm_test_vectors[i].name;
 	return NULL;
 }
@@ -43,7 +43,7 @@ const char *vm_test_conversion(struct vm_queue_image *words)
 #ifdef VM_KUNIT
 #include <kunit/test.h>
 
-static void every_queue_of_the_shipped_configurations_has_its_words(struct kunit *test)
+static void vm_test_queue_words(struct kunit *test)
 {
 	struct vm_queue_image *words = kunit_kmalloc(test, sizeof(*words), GFP_KERNEL);
 
@@ -51,7 +51,7 @@ static void every_queue_of_the_shipped_configurations_has_its_words(struct kunit
 	KUNIT_EXPECT_STREQ(test, vm_test_conversion(words) ?: "", "");
 }
 
-static void what_is_illegal_is_refused_in_a_sentence(struct kunit *test)
+static void vm_test_refusals(struct kunit *test)
 {
 	const struct vm_port port = { .rate = 1000000000, .queues = 16 };
 	struct vm_queue *queue = kunit_kmalloc(test, sizeof(*queue), GFP_KERNEL);
@@ -68,8 +68,8 @@ static void what_is_illegal_is_refused_in_a_sentence(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(every_queue_of_the_shipped_configurations_has_its_words),
-	KUNIT_CASE(what_is_illegal_is_refused_in_a_sentence),
+	KUNIT_CASE(vm_test_queue_words),
+	KUNIT_CASE(vm_test_refusals),
 	{},
 };
 

@@ -27,6 +27,13 @@ def machine():
     driver_bench.check_machine(driver_guest.checkers)
 
 
+def test_every_function_has_the_modules_prefix():
+    """A trace of the kernel has names without files."""
+    defined = re.compile(r"^(?:static |inline |const |unsigned |struct |enum )*\w+[ *]+([a-z]\w+)\([^;{]*\)\n\{", re.M)
+    names = [name for path in SOURCES for name in defined.findall(path.read_text())]
+    assert len(names) > 300 and [name for name in names if not name.startswith("vm_")] == []
+
+
 @pytest.mark.parametrize("version", driver_guest.KERNELS)
 def test_the_module_builds_without_a_warning(version):
     made = driver_guest.module(version)
