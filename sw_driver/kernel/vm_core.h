@@ -18,7 +18,8 @@
  * netlink: the first to program it. The other gets -EBUSY and a sentence until the owner releases
  * it. In a queue this covers the AQM and the settings that tc can express: curves, limits, ECN, kind
  * and unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All other settings, such
- * as the average's weight, belong to netlink in every queue. They stay when tc changes or releases it.
+ * as the idle packet, belong to netlink in every queue. They stay when tc changes or releases it. So
+ * does the average's weight if netlink has set it; else the averages of tc's queues have vm_tc_weight().
  */
 #ifndef VM_CORE_H
 #define VM_CORE_H

@@ -144,22 +144,23 @@ def nic_module(version: str, say=build.quiet) -> Path:
     return target / "kernel/mqnic.ko"
 
 
-def libraries(root: Path) -> dict[str, bytes]:
+NAME = re.compile(rb"([\w.+-]+\.so[\w.]*)\0")
+
+
+def libraries(root: Path) -> dict[str, Path]:
     """Every shared library by its own name, and the loader."""
     folder = root / "system"
     found = [*folder.glob("lib/x86_64-linux-gnu/*.so*"), *folder.glob("usr/lib/x86_64-linux-gnu/*.so*")]
-    return {path.name: path.read_bytes() for path in found if path.is_file()}
+    return {path.name: path for path in found if path.is_file()}
 
 
 def needed(root: Path, programs: list[bytes]) -> dict[str, bytes]:
     """Those libraries whose names stand in the programs, or in a library that is needed."""
     there, out, todo = libraries(root), {}, list(programs)
     while todo:
-        data = todo.pop()
-        for name, library in there.items():
-            if name not in out and name.encode() + b"\0" in data:
-                out[name] = library
-                todo.append(library)
+        for name in {found.decode() for found in NAME.findall(todo.pop())} & there.keys() - out.keys():
+            out[name] = there[name].read_bytes()
+            todo.append(out[name])
     return out
 
 
