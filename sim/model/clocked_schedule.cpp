@@ -65,9 +65,9 @@ ClockedScheduler::Choice ClockedScheduler::choose(const Egress& egress) const {
   const bool waits = egress.settling && shaper_.shaped(c.first) && alone();
   const bool covered = !hasDeficit(c.level) || q.deficit >= c.firstBytes,
              moves = c.listed && !shaper_.charging() && settled_;
-  c.ends = moves && q.place && !(insertion_ && insertion_->queue == c.first);
+  c.ends = moves && q.place && !(insertion_ && insertion_->mayPark && insertion_->queue == c.first);
   c.mayServe = moves && !q.place && reactivations_.empty() && egress.room && port_.open() && !waits &&
-               waiting_.size() <= MostWaiting;
+               (waiting_.size() <= MostWaiting || !hasDeficit(c.level));
   c.grant = c.mayServe && covered;
   c.restores = moves && !q.place && !covered && claimOf(c.level).bytes != 0;
   return c;

@@ -85,7 +85,7 @@ class ClockedScheduler {
     u32 queue;
     bool cancelled;
   };
-  static constexpr std::size_t MostWaiting = 2;  // with more, no packet is taken
+  static constexpr std::size_t MostWaiting = 2;  // with more, no packet of a flow is taken
   bool filled() const;
   bool offersPlace() const { return !waiting_.empty() && !waiting_.front().cancelled; }
   bool cancelPlace(u32 queue);

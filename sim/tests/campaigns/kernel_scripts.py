@@ -56,7 +56,8 @@ LEFT_OUT = {
     "sch_red_*.sh: ping_ipv4": HOSTS,
     "sch_red_*.sh: mc_backlog_test": "a lane has no queues of their own for multicast",
     "sch_red_*.sh: red_mirror_test, red_trap_test, ecn_mirror_test": "a lane copies no packets (`qevent` with `mirred` or `trap`)",
-    "sch_ets.sh": HOSTS + "; the packets of each band are tested in `test_driver_guest_tc.py`, and shares in the benches of the RTL",
+    "sch_ets.sh": HOSTS
+    + "; the packets of each band are tested in `test_driver_guest_tc.py`, and shares in the benches of the RTL",
     "sch_tbf_*.sh": HOSTS + "; the shapers' rates are tested in the RTL's benches",
     "qos_dscp_bridge.sh": HOSTS
     + "; it sets priorities by `dcb app`, which the driver does not have: a packet's priority is its class selector",

@@ -239,13 +239,13 @@ SCHEDULER_FLOWS = {
     "always-new": Fault(
         "a flow whose empty queue waits for its place is new",
         "Scheduler",
-        r"(lists_io_pushNew =[^;]*)& ~_flows_io_waited;",
+        r"(lists_io_pushNew =[^;]*)& ~_places_io_waited;",
         r"\1;",
     ),
     "second": Fault(
         "a packet whose queue has a place in the DRR list is inserted anew",
         "Scheduler",
-        r"jFills = _flows_io_isListed & j_mayPark;",
+        r"jFills = _places_io_isListed & j_mayPark;",
         "jFills = 1'h0;",
     ),
     "lost": Fault(

@@ -156,7 +156,8 @@ def libraries(root: Path) -> dict[str, Path]:
 
 def needed(root: Path, programs: list[bytes]) -> dict[str, bytes]:
     """Those libraries whose names stand in the programs, or in a library that is needed."""
-    there, out, todo = libraries(root), {}, list(programs)
+    there, todo = libraries(root), list(programs)
+    out: dict[str, bytes] = {}
     while todo:
         for name in {found.decode() for found in NAME.findall(todo.pop())} & there.keys() - out.keys():
             out[name] = there[name].read_bytes()

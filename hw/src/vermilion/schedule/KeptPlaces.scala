@@ -25,7 +25,7 @@ class EndedPlace(p: LaneParams) extends Bundle {
   * becomes equal to it.
   *
   * `isListed` and `waited` belong to the queue of `arrival` or `offer` of the cycle before. `isListed` counts what left the list up to that cycle.
-  * No packet may be taken while `isFull`, so that there is room for the queue that it leaves empty.
+  * No packet of a flow may be taken while `isFull`, so that there is room for the queue that it leaves empty. It counts cancelled offers that still wait, too.
   * RAMs: `inserted`, `ended`, queues x 1 b, 1W 1R each.
   */
 class KeptPlaces(p: LaneParams) extends Module {

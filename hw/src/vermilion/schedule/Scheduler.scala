@@ -20,7 +20,7 @@ object Scheduler {
 /** Chooses the next packet of an egress: strict priority first, then deficit round robin; each queue and the port are shaped.
   *
   * A queue that may send is in the list of its level (`ServiceLists`): 8 strict levels and the DRR list. It is inserted at the end when it
-  * becomes backlogged or its shaper releases it. It leaves when it holds no packet or its shaper blocks it.
+  * becomes backlogged or its shaper releases it. It leaves when it holds no packet or its shaper blocks it, and some queues stay with their place alone (below).
   *
   * Strict: the first queue of the highest list sends until it leaves. So queues of equal priority are served first-come, first-served,
   * not by queue number.
@@ -40,12 +40,12 @@ object Scheduler {
   *    or more and sends at once. It also applies if the queue's list was not served in the cycle before ([[SuccessorPrefetch]]).
   *  - A packet of a shaped queue: 3 cycles without a choice, as the shaper determines which queue is next; 4 if it blocks the queue.
   *  - A queue that sends its last packet while another packet arrives: it is inserted again, 4 cycles later.
-  *  - A queue without a packet that comes first in the DRR list: one cycle. No packet is taken while three such queues wait to be inserted.
+  *  - A queue without a packet that comes first in the DRR list: one cycle. No packet of a new or old flow is taken while three such queues wait to be inserted.
   *
   * An insertion takes one cycle after its event (J), so the earliest choice is 3 cycles after the packet's enqueue. At most one queue is
   * inserted per cycle. The order is: queues that became backlogged, which cannot wait; queues that were `reactivated`; the queue that its
   * shaper blocks, to be parked; queues that the shaper releases; queues that keep a place without a packet; the queue whose DRR turn is over. All but the first kind wait in their place. In the
-  * long run the insertions are not more than the packets sent plus the DRR turns that send nothing.
+  * long run the insertions are not more than the packets sent plus the DRR turns that send nothing, and in builds with `fq` one place per packet.
   * A shaped queue that becomes backlogged is parked first. It is released when the shaper's scan finds it due.
   *
   * In builds with `codel` a packet may be dropped after it is taken ([[vermilion.departure.DepartureVerdicts]]). The deficit is charged when it is taken. A
@@ -138,10 +138,10 @@ class Scheduler(p: LaneParams) extends Module {
   private val discards = lists.io.flushed
   private val waits = io.settling.map(_ && lists.io.shaped && lists.io.alone.get).getOrElse(false.B)
   private val mayGo = Mux(discards, io.roomToDiscard, io.room && io.port.open && !io.paused && !waits)
-  private val flows = Option.when(p.fq)(Module(new KeptPlaces(p)).suggestName("flows"))
+  private val places = Option.when(p.fq)(Module(new KeptPlaces(p)).suggestName("places"))
   private val mayMove = // its packet is taken or its DRR turn ends
     lists.io.chosenEarly && !io.shaper.charging && !reactivations.valid && lists.io.settled && mayGo &&
-      !flows.map(_.io.isFull).getOrElse(false.B)
+      !places.map(_.io.isFull && isDrr).getOrElse(false.B)
   private val mayServe = mayMove && io.phase
   private val stays = covered && !lists.io.moved
   private val grant = mayServe && stays
@@ -258,9 +258,9 @@ class Scheduler(p: LaneParams) extends Module {
   private val afterReactivations = !io.becameBacklogged.valid && !reactivations.valid
   parks := blocks && afterReactivations
   releases.io.deq.ready := afterReactivations && !blocks
-  private val offered = flows.map(_.io.offer.valid).getOrElse(false.B)
+  private val offered = places.map(_.io.offer.valid).getOrElse(false.B)
   mayInsert := afterReactivations && !blocks && !releases.io.deq.valid && !offered && !ourClaim.isOpen
-  for (flows <- flows) flows.io.offer.ready := afterReactivations && !blocks && !releases.io.deq.valid
+  for (places <- places) places.io.offer.ready := afterReactivations && !blocks && !releases.io.deq.valid
   assert(!(parks || reinserts) || afterReactivations, "two queues are inserted at once")
   event.valid := io.becameBacklogged.valid || reactivations.valid || blocks || releases.io.deq.valid || offered || reinserts
   private def inserting(head: QueueHead, deficit: UInt, add: Bool, mayPark: Bool, mustPark: Bool): Insertion = {
@@ -283,9 +283,9 @@ class Scheduler(p: LaneParams) extends Module {
   private val fromShaper = releases.io.deq.valid && !blocks
   private val ofFirst =
     inserting(first.head, firstDeficit, !blocks && (!isDrr || !firstCovered), mayPark = false.B, mustPark = blocks)
-  private val ofPlace = flows.map { flows =>
+  private val ofPlace = places.map { places =>
     val head = Wire(new QueueHead(p))
-    head.queue := flows.io.offer.bits
+    head.queue := places.io.offer.bits
     head.packet := DontCare
     val place = inserting(head, 0.U, add = false.B, mayPark = false.B, mustPark = false.B)
     place.isPlace.foreach(_ := true.B)
@@ -311,7 +311,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val jQueue = event.bits.entry.head.queue
   private val jService = service.read(jQueue)
   // Its place in the DRR list waits for this packet. Only what becomes backlogged or is reactivated may park.
-  private val jFills = flows.map(_.io.isListed && j.mayPark).getOrElse(false.B)
+  private val jFills = places.map(_.io.isListed && j.mayPark).getOrElse(false.B)
   private val jParks = j.mustPark || (j.mayPark && jService.shaped && !jFills)
   io.lookup(1) := jQueue
   io.shaper.parkNext := jQueue
@@ -319,7 +319,7 @@ class Scheduler(p: LaneParams) extends Module {
   io.shaper.mayBeDue := !j.mustPark
   private val isFlow = jService.flows.map(_ && !jService.strict).getOrElse(false.B)
   private val jPlace = j.isPlace.getOrElse(false.B)
-  // No place is kept in an empty list, or after new settings of the queue.
+  // No place is kept in an empty list, or for a queue that has become strict or shaped, or holds no flows any more.
   private val keepsPlace = isFlow && !jService.shaped && lists.io.holdsOld.getOrElse(false.B)
   lists.io.store.valid := jValid && (!jPlace || keepsPlace)
   lists.io.store.bits.head := j.entry.head
@@ -329,28 +329,29 @@ class Scheduler(p: LaneParams) extends Module {
   lists.io.storeCovered := Arithmetic.reachTogether(j.entry.deficit, credit, j.entry.head.packet.lenBytes)
   lists.io.push := !jParks && !jFills
   lists.io.pushService := jService
-  for (flows <- flows) {
+  for (places <- places) {
     val keeps = lists.io.flows.get && isDrr && !lists.io.shaped
-    // A queue of the DRR list keeps its place if its deficit is used up. With the victim search each does, as its head may only have run empty.
+    // A queue of the DRR list keeps its place if its deficit is used up; bytes that verdicts dropped count as sent. With the victim search each does, as its head may only have run empty.
     val isUsedUp = if (p.victims == 0) Delay(isNew) || Delay(lists.io.remainingDeficit) === 0.U else true.B
-    flows.io.emptied.valid := RegNext(emptied && keeps, false.B) && isUsedUp
-    flows.io.emptied.bits := Delay(first.head.queue)
-    flows.io.arrival.valid := !afterReactivations
-    flows.io.arrival.bits := Mux(
+    places.io.emptied.valid := RegNext(emptied && keeps, false.B) && isUsedUp
+    places.io.emptied.bits := Delay(first.head.queue)
+    places.io.arrival.valid := !afterReactivations
+    places.io.arrival.bits := Mux(
       io.becameBacklogged.valid,
       io.becameBacklogged.bits.queue,
       reactivations.bits.queue
     )
-    flows.io.inserts := lists.io.store.valid && jPlace
-    flows.io.fills := jValid && jFills
-    flows.io.ends.valid := ends
-    flows.io.ends.bits.queue := first.head.queue
-    flows.io.ends.bits.turn := lists.io.place.get.turn
-    lists.io.pushNew.foreach(_ := j.mayPark && isFlow && !flows.io.isListed && !flows.io.waited)
+    places.io.inserts := lists.io.store.valid && jPlace
+    places.io.fills := jValid && jFills
+    places.io.ends.valid := ends
+    places.io.ends.bits.queue := first.head.queue
+    places.io.ends.bits.turn := lists.io.place.get.turn
+    lists.io.pushNew.foreach(_ := j.mayPark && isFlow && !places.io.isListed && !places.io.waited)
     lists.io.fill.foreach(_ := jFills)
+    lists.io.arrives.foreach(_ := jValid && j.mayPark)
     for (place <- lists.io.storePlace) {
       place.isEmpty := jPlace
-      place.turn := flows.io.turn
+      place.turn := places.io.turn
     }
   }
   lists.io.pushMore := j.entry.head.packet.name =/= io.newest(1)
@@ -360,7 +361,7 @@ class Scheduler(p: LaneParams) extends Module {
   private val listed = lists.io.holdsQueues
   private val quiet =
     !io.shaper.charging && io.port.settled && !jValid && !event.valid && !io.reactivated.valid &&
-      !newClaim.foldLeft(claim.isOpen)(_ || _.isOpen) && flows.map(_.io.isIdle).getOrElse(true.B)
+      !newClaim.foldLeft(claim.isOpen)(_ || _.isOpen) && places.map(_.io.isIdle).getOrElse(true.B)
   private val closed = listed && (!io.port.open || io.paused) && !isEmpty
   private val stuck = closed || !listed
   private val known = !io.shaper.anyParked || io.shaper.earliest.valid

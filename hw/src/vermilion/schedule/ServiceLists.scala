@@ -27,7 +27,7 @@ import vermilion.queue.{PacketRef, QueueHead}
   *
   * In builds with `fq` the DRR list also holds queues without a packet, which keep their places ([[KeptPlaces]]). `fill` gives such a queue its packet where it is.
   *
-  * RAMs: `entries`, queues x (packet, deficit, covered), 1W (store) 2R by two copies (the queue after the chosen; `parkedQueue` for the module
+  * RAMs: `entries`, queues x (packet, deficit, covered, with `fq` the place), 1W (store) 2R by two copies (the queue after the chosen; `parkedQueue` for the module
   * that parks queues); `links`, queues x queue, 1W (push) 1R. Lists have no counts: `tails` gives the last queue.
   *
   * A push shows in `chosen` in the next cycle. This block does not decide whether a queue may send.
@@ -43,6 +43,7 @@ class ServiceLists(p: LaneParams) extends Module {
     // With `store`: the queue is inserted without a packet; it is in the DRR list without a packet, and this is its packet.
     val storePlace = Option.when(p.fq)(Input(new KeptPlace))
     val fill = Option.when(p.fq)(Input(Bool()))
+    val arrives = Option.when(p.fq)(Input(Bool())) // what may be stored has a packet: it may be a fill
     val pushService = Input(new ServiceRecord(p))
     val pushMore = Input(Bool())
     val hold = Input(Bool()) // `chosen` is of the same level in the next cycle
@@ -169,11 +170,13 @@ class ServiceLists(p: LaneParams) extends Module {
   io.flows.foreach(_ := Mux(arrivedHere, io.followingService.flows.get, held.flows.get))
   io.place.foreach(_ := Mux(arrivedHere, arrivedEntry.place.get, held.place.get))
   private def stores(queue: UInt): Bool = io.store.valid && pushed.head.queue === queue
+  // Known from registers, unlike `fill`. If it is no fill, the queue has no place.
+  private def arrivesFor(queue: UInt): Bool = io.arrives.get && pushed.head.queue === queue
   io.ends.foreach(
     _ := Mux(
       arrivedHere,
-      isEmpty(arrivedEntry.place) && !stores(arrivedQueue),
-      isEmpty(held.place) && !stores(held.queue)
+      isEmpty(arrivedEntry.place) && !arrivesFor(arrivedQueue),
+      isEmpty(held.place) && !arrivesFor(held.queue)
     )
   )
   io.following := Mux(arrivedHere, arrivedFollowing, heldFollowing)
