@@ -9,7 +9,7 @@ import pytest
 
 from support import browser as browsers
 from vermilion.commands.cli import cli
-from vermilion.site import build, flowchart, stage
+from vermilion.site import build, flowchart, results, stage
 from vermilion.toolchain.build import ROOT
 from vermilionctl import cli as tools
 
@@ -45,6 +45,19 @@ def test_every_page_is_in_the_site(site):
     pages = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
     assert pages and all((site / page).is_file() for page in pages)
     assert (site / "reference/command-line.html").is_file() and (site / "decisions/index.html").is_file()
+
+
+def test_each_result_is_in_a_group_and_in_the_menu(site):
+    """The results have a sidebar of their own, and the menu's word "Decisions" is no other section's link."""
+    found = {path.stem for path in (ROOT / "docs/results").glob("*.md")}
+    text = results.listing(found)
+    assert text.count("](") == len(found) and "## Networks" in text
+    with pytest.raises(ValueError, match="no-page"):
+        results.listing(found | {"no-page"})
+    page = (site / "results/area.html").read_text()
+    assert 'href="line-rate.html"' in page and "md-sidebar--primary" in page
+    tabs = re.findall(r'md-tabs__link">\s*([\w-]+)', page)
+    assert tabs == ["Home", "Tutorials", "How-to", "Reference", "Explanation", "Results", "Project"]
 
 
 def test_the_pages_ask_no_other_host(site):

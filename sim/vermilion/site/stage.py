@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vermilion.toolchain.build import ROOT
 
-from . import flowchart
+from . import flowchart, results
 
 DOCS = ROOT / "docs"
 BESIDE = ("CONTRIBUTING.md", "CHANGELOG.md", "fpga/README.md", "fpga/corundum/README.md", "sw_driver/README.md")
@@ -153,10 +153,8 @@ def title(path: Path) -> str:
 def listing(folder: Path) -> str:
     """A page that lists the pages of a folder."""
     pages = sorted(folder.glob("*.md"))
+    if folder.name == "results":
+        return results.listing({page.stem for page in pages})
     rows = [f"| [{title(page)}]({page.name}) |" for page in pages]
-    head = {"decisions": "Decisions", "results": "Results"}[folder.name]
-    told = {
-        "decisions": "Each record says what was decided, why, and what it costs. A later record may replace an earlier one.",
-        "results": "Commands of the project made these pages, except where a page says how it was made. Each names its command and its settings.",
-    }[folder.name]
-    return f"# {head}\n\n{told}\n\n| page |\n| --- |\n" + "\n".join(rows) + "\n"
+    told = "Each record says what was decided, why, and what it costs. A later record may replace an earlier one."
+    return f"# Decisions\n\n{told}\n\n| page |\n| --- |\n" + "\n".join(rows) + "\n"
