@@ -35,8 +35,8 @@ def drop_curves() -> Drawing:
     d.text(to(0, 1)[0] - 8, to(0, 1)[1] + 4, "1", "small end")
     d.line(to(0, p), to(high, p), kind="line dash")
     d.text(to(high, 0.7)[0] - 8, to(high, 0.7)[1], "red", "mark end")
-    d.text(to(0.66, 0.72)[0] - 6, to(0.66, 0.72)[1], "gentle", "end")
-    d.text(to(0.8, 0.5)[0] + 4, to(0.8, 0.5)[1], "exred", "start")
+    d.text(to(0.735, 0.72)[0] - 14, to(0.735, 0.72)[1] + 4, "gentle", "on end")
+    d.text(to(0.75, 0.6)[0] + 8, to(0.75, 0.6)[1] + 4, "exred", "on start")
     d.text(60, 290, "The host programs reciprocals of the widths, so the hardware does not divide.", "small start")
     return d
 
@@ -59,6 +59,7 @@ def redp() -> Drawing:
         d.box(x + a * w, y, (b - a) * w, h, kind=kind)
         d.text(x + (a + b) / 2 * w, y + h - 12, told, "small")
     to = plot(d, x, y, w, h, "tokens T of the bucket", "")
+    d.text(x, 16, "probability", "small start")
     d.line(to(0, 0.8), to(low, 0), kind="curve")
     d.line(to(high, 0), to(1, 0.8), kind="curve other")
     for share, name in ((0, "0"), (low, "T_L"), (high, "T_H"), (1, "b")):

@@ -33,30 +33,38 @@ def lane() -> Drawing:
     d = Drawing(
         "lane",
         720,
-        330,
+        350,
         "A lane",
         "Bytes go from the inputs through the cell buffer to the egress. A descriptor of each packet goes through the policy pipeline to the queues and the scheduler.",
     )
-    d.text(8, 20, "bytes, in cells of 64", "small start")
-    d.box(4, 28, 712, 104, kind="group")
-    ins = d.box(16, 44, 92, 72, "Ingress", "one per input", "skid buffer")
-    arb = d.box(132, 44, 128, 72, "IngressArbiter", "one cell", "per cycle")
-    buf = d.box(284, 44, 110, 72, "CellBuffer", "one write,", "one read port")
-    rd = d.box(418, 44, 120, 72, "PacketReader", "one cell", "per cycle")
-    rw = d.box(562, 44, 142, 72, "HeaderRewrite", "DSCP, ECN,", "Serializer")
+    d.text(24, 20, "bytes, in cells of 64", "small start")
+    d.box(24, 28, 672, 104, kind="group")
+    ins = d.box(40, 44, 90, 72, "Ingress", "one per input", "skid buffer")
+    arb = d.box(150, 44, 120, 72, "IngressArbiter", "one cell", "per cycle")
+    buf = d.box(290, 44, 104, 72, "CellBuffer", "one write,", "one read port")
+    rd = d.box(414, 44, 116, 72, "PacketReader", "one cell", "per cycle")
+    rw = d.box(550, 44, 130, 72, "HeaderRewrite", "DSCP, ECN,", "Serializer")
     d.row([ins, arb, buf, rd, rw])
-    d.text(8, 168, "one descriptor per packet", "small start")
-    d.box(4, 176, 712, 104, kind="group")
-    hp = d.box(132, 192, 128, 72, "HeaderParser", "first 128 bytes", "FrameHeads")
-    pol = d.box(280, 192, 150, 72, "PolicyPipeline", "classify, mark,", "average, curve, verdict", kind="ours")
-    q = d.box(450, 192, 130, 72, "QueueManager", "linked packets", "per queue", kind="ours")
-    s = d.box(600, 192, 104, 72, "Scheduler", "strict, DRR,", "shapers", kind="ours")
+    d.arrow((2, 80), ins.left())
+    d.arrow(rw.right(), (718, 80))
+    d.box(136, 176, 560, 116, kind="group")
+    hp = d.box(150, 192, 120, 72, "HeaderParser", "first 128 bytes", "FrameHeads")
+    pol = d.box(288, 192, 150, 72, "PolicyPipeline", "classify, mark,", "average, curve, verdict", kind="ours")
+    q = d.box(462, 192, 122, 72, "QueueManager", "linked packets", "per queue", kind="ours")
+    s = d.box(602, 192, 86, 72, "Scheduler", "strict, DRR,", "shapers", kind="ours")
     d.row([hp, pol, q, s])
-    d.arrow(arb.bottom(), hp.top(), label="first two cells")
-    d.arrow(s.top(), (653, 154), (478, 154), rd.bottom(), label="packet to send")
-    free = d.box(280, 296, 150, 28, "FreeList")
-    d.arrow(pol.bottom(), free.top(), label="cells of drops")
-    d.arrow(free.left(), (60, 310), (60, 116), label="free cells")
+    d.text(684, 284, "one descriptor per packet", "small end")
+    d.arrow(arb.bottom(), hp.top())
+    d.text(216, 158, "first two cells", "small start")
+    d.arrow(s.top(), (645, 154), (500, 154), (500, 116))
+    d.text(570, 148, "packet to send", "small")
+    free = d.box(288, 312, 150, 30, "FreeList")
+    d.arrow(pol.bottom(), free.top())
+    d.text(358, 308, "drops", "small end")
+    d.arrow((450, 116), (450, 327), free.right())
+    d.text(458, 322, "cells of sent packets", "small start")
+    d.arrow(free.left(), (60, 327), (60, 116))
+    d.text(176, 321, "free cells", "small")
     return d
 
 
@@ -67,7 +75,7 @@ def pipeline() -> Drawing:
     d = Drawing(
         "pipeline",
         720,
-        340,
+        356,
         "The policy pipeline, cycle by cycle",
         f"A packet takes one slot. Its colour is known after {mark} cycles, its average after {average}, its verdict after {verdict}.",
     )
@@ -83,6 +91,12 @@ def pipeline() -> Drawing:
             d.text(at(cycle), 22, str(cycle), "small")
     d.text(at(0) - 12, 22, "cycle", "small end")
     d.line((at(0), 36), (at(verdict + 3), 36))
+    final = verdict + t["Searching"] - t["SearchAhead"]
+    for cycle, told in ((mark, "colour known"), (average, "average known"), (verdict, "verdict")):
+        d.line((at(cycle), 36), (at(cycle), 312), kind="line dash")
+        d.text(at(cycle), 330, told, "small")
+    d.line((at(final), 36), (at(final), 330), kind="line dash")
+    d.text(at(final) + 20, 348, "final with the search", "small end")
     rows = [
         ("Classifier", 0, 1, "", "box"),
         ("markers", 1, mark, "FlowMarker, TokenMarker", "yellow"),
@@ -94,7 +108,7 @@ def pipeline() -> Drawing:
         (
             "victim search",
             verdict - t["SearchAhead"],
-            verdict + t["Searching"] - t["SearchAhead"],
+            final,
             "VictimPipeline",
             "red",
         ),
@@ -104,9 +118,6 @@ def pipeline() -> Drawing:
         d.text(x0 - 12, y + 17, name, "end")
         d.box(at(first), y, step * (last - first), 24, *([inside] if inside else []), kind=kind, small=True)
     d.text(at(decide) - 8, 48 + 32 * 6 + 17, "VerdictUnit", "small end")
-    for cycle, told in ((mark, "colour known"), (average, "average known"), (verdict, "verdict")):
-        d.line((at(cycle), 36), (at(cycle), 312), kind="line dash")
-        d.text(at(cycle), 330, told, "small")
     return d
 
 
@@ -122,8 +133,8 @@ def pool() -> Drawing:
     parts = [
         (16, 90, "green", "reserve", "egress 0"),
         (106, 90, "green", "reserve", "egress 1"),
-        (196, 130, "blue", "queue a", "n cells"),
-        (326, 130, "blue", "queue b", "n cells"),
+        (196, 130, "blue", "queue a", "its cells"),
+        (326, 130, "blue", "queue b", "its cells"),
         (456, 160, "box", "free", "F cells"),
         (616, 88, "group", "outside", "of the pool"),
     ]
@@ -226,7 +237,8 @@ def push_out() -> Drawing:
     d.arrow(body[1].bottom(), (293, 206))
     d.box(580, 206, 124, 50, "Scheduler")
     d.arrow(last.bottom(), (659, 206))
-    d.text(16, 170, "verdict: enqueue", "small start")
+    d.text(16, 146, "early, provisionally;", "small start")
+    d.text(16, 162, "then enqueued instead", "small start")
     d.text(
         16,
         286,

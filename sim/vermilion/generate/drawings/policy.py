@@ -56,45 +56,54 @@ def average() -> Drawing:
 
 
 def three_colour() -> Drawing:
+    """Rows 1 and 3 to 26 of the trace by hand in docs/flow-markers.md."""
     d = Drawing(
         "three-colour",
         720,
-        270,
+        290,
         "3CPM: the colours of a flow",
-        "The first N_s packets are green. Then packets are yellow, and after A_Y of them a red probe follows. After a loss N_a packets are green.",
+        "The SYN and the first N_s packets are green. After more than A_Y new packets, green or yellow, a red probe follows. After a loss N_a packets are green.",
     )
-    kinds = ["green"] * 5 + ["yellow"] * 6 + ["red"] + ["yellow"] * 6 + ["green"] * 4
+    kinds = ["green"] * 6 + ["yellow"] * 2 + ["red"] + ["yellow"] * 4 + ["green"] * 6 + ["yellow"] * 5 + ["red"]
+    pitch, wide = 27, 23
     for i, kind in enumerate(kinds):
-        d.box(16 + 31 * i, 70, 26, 36, *({0: ["S"], 11: ["P"], 18: ["R"]}.get(i, [])), kind=kind)
+        d.box(16 + pitch * i, 48, wide, 34, *({0: ["S"], 8: ["P"], 13: ["R"], 24: ["P"]}.get(i, [])), kind=kind)
 
-    def span(first: int, last: int, told: str, under: str) -> None:
-        a, b = 16 + 31 * first, 16 + 31 * last + 26
-        d.line((a, 116), (a, 122), (b, 122), (b, 116))
-        d.text((a + b) / 2, 140, told, "small")
-        d.text((a + b) / 2, 156, under, "small")
+    def span(first: int, last: int, y: int, told: str, under: str = "") -> None:
+        a, b = 16 + pitch * first, 16 + pitch * last + wide
+        d.line((a, y), (a, y + 6), (b, y + 6), (b, y))
+        d.text((a + b) / 2, y + 22, told, "small")
+        if under:
+            d.text((a + b) / 2, y + 38, under, "small")
 
-    span(0, 4, "N_s credits", "flow begins")
-    span(5, 10, "A_Y packets", "yellow")
-    span(12, 17, "longer: 2 (A_Y + 1)", "the probe passed")
-    span(18, 21, "N_a credits", "after a loss")
-    d.text(16 + 31 * 11 + 13, 60, "red: probe", "mark")
-    d.text(16 + 31 * 18 + 13, 60, "retransmission", "")
-    d.text(29, 60, "SYN", "")
+    span(1, 5, 88, "N_s = 5 credits")
+    span(14, 18, 88, "N_a = 5 credits")
+    span(1, 7, 120, "A_Y = 7 new packets", "green or yellow")
+    span(9, 12, 120, "A_Y = 2 (7 + 1)", "loss after 4")
+    span(14, 23, 120, "A_Y = (16 + 4) / 2 = 10 new packets", "green or yellow")
+    for place, told, kind in ((0, "SYN", ""), (8, "probe", "mark"), (13, "sent again", ""), (24, "probe", "mark")):
+        d.text(16 + pitch * place + wide / 2, 38, told, kind)
     d.text(
         16,
-        196,
+        206,
         "Green protects packets whose loss costs a timeout. A red probe is lost first, where the network is congested.",
         "small start",
     )
     d.text(
         16,
-        218,
-        "A loss sets A_Y <- (1 - alpha) A_Y + alpha L_Y. The marker sees it as a sequence number that is not new.",
+        228,
+        "A loss sets A_Y <- (1 - alpha) A_Y + alpha L_Y; a probe sets A_Y <- 2 (A_Y + 1). Here alpha is 1/2.",
         "small start",
     )
     d.text(
         16,
-        240,
+        250,
+        "L_Y counts new packets since the last probe or loss. The SYN and the packet sent again use no credit.",
+        "small start",
+    )
+    d.text(
+        16,
+        272,
         "WPM keeps the green rules alone, APM the red ones. State is per flow, in FlowTable; FlowLoop updates it.",
         "small start",
     )
@@ -105,34 +114,39 @@ def dualpi2() -> Drawing:
     d = Drawing(
         "dualpi2",
         720,
-        340,
+        350,
         "DualPI2",
-        "A controller computes one base probability from the delay. C uses its square, L uses it times the coupling factor or the step.",
+        "The scheduler chooses a packet of L or C. At departure C uses the square of the base probability, L uses it times the coupling factor or the step.",
     )
-    cls = d.box(16, 110, 110, 60, "Classifier", "ECN field")
-    low = d.box(180, 50, 140, 52, "L", "ECT(1) and CE", kind="blue")
-    classic = d.box(180, 180, 140, 52, "C", "all others", kind="yellow")
-    d.arrow(cls.right(0.3), (152, 128), (152, 76), low.left())
-    d.arrow(cls.right(0.7), (152, 152), (152, 206), classic.left())
-    lmark = d.box(372, 44, 176, 64, "mark", "k p', or sojourn time", "above step_threshold", kind="ours")
-    cmark = d.box(372, 174, 176, 64, "mark or drop", "p' squared", kind="ours")
-    d.row([low, lmark])
-    d.row([classic, cmark])
-    d.box(598, 106, 106, 68, "Scheduler", "DRR: 9 to 1")
-    d.arrow(lmark.right(), (570, 76), (570, 126), (598, 126))
-    d.arrow(cmark.right(), (570, 206), (570, 154), (598, 154))
+    cls = d.box(16, 106, 100, 60, "Classifier", "ECN field")
+    low = d.box(152, 56, 112, 52, "L", "ECT(1) and CE", kind="blue")
+    classic = d.box(152, 164, 112, 52, "C", "all others", kind="yellow")
+    d.arrow(cls.right(0.3), (134, 124), (134, 82), low.left())
+    d.arrow(cls.right(0.7), (134, 148), (134, 190), classic.left())
+    sched = d.box(302, 102, 104, 68, "Scheduler", "DRR: 9 to 1")
+    d.arrow(low.right(), (282, 82), (282, 120), sched.left(18 / 68))
+    d.arrow(classic.right(), (282, 190), (282, 152), sched.left(50 / 68))
+    d.text(532, 26, "at departure: DualPi2Unit", "small")
+    d.box(434, 34, 196, 202, kind="group")
+    lmark = d.box(446, 48, 172, 66, "of L: mark", "k p', or sojourn time", "above step_threshold", kind="ours")
+    cmark = d.box(446, 158, 172, 66, "of C: mark or drop", "p' squared", kind="ours")
+    d.arrow(sched.right(20 / 68), (420, 122), (420, 81), lmark.left())
+    d.arrow(sched.right(48 / 68), (420, 150), (420, 191), cmark.left())
+    wire = d.box(658, 110, 52, 52, "wire")
+    d.arrow(lmark.right(), (684, 81), wire.top())
+    d.arrow(cmark.right(), (684, 191), wire.bottom())
     pi = d.box(
-        140,
-        272,
-        448,
+        64,
+        284,
+        450,
         52,
         "UpdateSweep, every tupdate",
         "p' <- p' + alpha (delay - target) + beta (delay - last delay)",
         kind="ours",
     )
-    d.arrow((cmark.bottom(0.3)[0], 272), cmark.bottom(0.3), label="p'")
-    d.arrow((346, 272), (346, 92), (372, 92), label="p'")
-    d.arrow((650, 174), (650, 298), pi.right(), label="delay")
+    d.arrow((480, 284), (480, 236), label="p'")
+    d.arrow((580, 236), (580, 310), pi.right())
+    d.text(588, 270, "sojourn times", "small start")
     return d
 
 
@@ -141,23 +155,25 @@ def departure() -> Drawing:
     d = Drawing(
         "departure",
         720,
-        260,
+        280,
         "Decisions on arrival and at departure",
         "Curves and PIE decide when a packet arrives. CoDel, DualPI2 and marks at departure decide when it leaves.",
     )
     first = d.box(16, 70, 130, 72, "on arrival", "curves, PIE,", "limits, pool", kind="ours")
     queue = d.box(206, 70, 150, 72, "queue", "sojourn time", "runs")
-    sched = d.box(416, 70, 110, 72, "Scheduler", "chooses it")
+    sched = d.box(416, 70, 110, 72, "Scheduler", "chooses a packet")
     last = d.box(576, 70, 128, 72, "at departure", "CodelUnit,", "DualPi2Unit", kind="ours")
     d.row([first, queue, sched, last])
     d.arrow(first.bottom(), (81, 190))
     d.text(81, 208, "early, forced, tail", "small")
-    d.arrow(last.bottom(), (640, 190))
-    d.text(628, 208, "dropped, or CE", "small")
-    d.arrow(last.top(), (640, 40), (470, 40), sched.top(), label="drop: costs no rate, no quantum")
+    wire = d.box(576, 196, 128, 40, "wire")
+    d.arrow(last.bottom(), wire.top())
+    d.text(630, 174, "sent, perhaps CE", "small end")
+    d.arrow(last.top(), (640, 36), (471, 36), sched.top(), label="dropped: choose again")
+    d.text(555, 54, "no rate, no quantum", "small")
     d.text(
         16,
-        244,
+        264,
         f"A verdict at departure takes {t['Judging']} cycles. CurveMarks marks CE by the level that the packet leaves behind.",
         "small start",
     )

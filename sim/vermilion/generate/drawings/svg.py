@@ -22,7 +22,7 @@ STYLE = f"""{SCHEMES}.vm-boxes .paper {{fill:var(--paper)}} .vm-boxes text {{fil
 .vm-boxes .group {{fill:none;stroke:var(--edge);stroke-dasharray:5 4}} .vm-boxes .open {{fill:none;stroke:none}}
 .vm-boxes .line {{fill:none;stroke:var(--soft);stroke-width:1.5}} .vm-boxes .dash {{stroke-dasharray:5 4}}
 .vm-boxes .curve {{fill:none;stroke:var(--mark);stroke-width:2}} .vm-boxes .other {{stroke:var(--on)}} .vm-boxes .tip {{fill:var(--soft)}}
-.vm-boxes text.small {{font-size:{SMALL}px;fill:var(--soft)}} .vm-boxes text.name {{font-weight:600}} .vm-boxes text.mark {{fill:var(--mark);font-weight:600}}
+.vm-boxes text.small {{font-size:{SMALL}px;fill:var(--soft)}} .vm-boxes text.name {{font-weight:600}} .vm-boxes text.mark {{fill:var(--mark);font-weight:600}} .vm-boxes text.on {{fill:var(--on);font-weight:600}}
 .vm-boxes text.start {{text-anchor:start}} .vm-boxes text.end {{text-anchor:end}}
 """
 

@@ -62,6 +62,8 @@ def placement() -> Drawing:
     d.line(rx.left(), (200, 175), (200, 200))
     d.line(hl.left(), (200, 228), (200, 200))
     d.arrow((200, 200), (116, 200))
+    d.arrow(wire.right(0.8), (506, 75), (506, 262), (480, 262), dashed=True)
+    d.text(512, 248, "at_enqueue", "small start")
     comp = d.box(170, 254, 310, 30, "TxCompletions: one per tag that asks", small=True)
     d.arrow(comp.left(), (66, 269), (66, 230))
     d.arrow((650, 230), (650, 269), comp.right())
@@ -72,9 +74,9 @@ def driver() -> Drawing:
     d = Drawing(
         "driver",
         720,
-        330,
+        360,
         "From a command to a register",
-        "tc, devlink and netlink reach the kernel module. It converts settings with the library that the simulator uses, and writes registers over PCI Express.",
+        "tc, devlink and netlink reach the kernel module. vermilionctl and the simulator write registers themselves. One library converts settings for all of them.",
     )
     d.text(16, 22, "user", "small start")
     tools = [
@@ -84,28 +86,39 @@ def driver() -> Drawing:
                 ("tc", "red, prio, ets, ..."),
                 ("devlink, ethtool", "buffers, counters"),
                 ("netlink client", "vermilion.yaml"),
-                ("vermilionctl", "any transport"),
+                ("vermilionctl", "pci: unix: netlink:"),
             )
         )
     ]
     sim = d.box(572, 30, 132, 46, "./vermilion", "run, check")
-    d.text(16, 108, "kernel", "small start")
-    mod = d.box(16, 116, 402, 54, "vermilion.ko", "a representor per egress; one owner per queue", kind="ours")
+    lib = d.box(446, 104, 258, 40, "sw_driver/lib", "settings to register image", kind="ours")
+    d.arrow(tools[3].bottom(), (493, 104))
+    d.arrow(sim.bottom(), (638, 104))
+    d.line((4, 156), (716, 156), kind="line dash")
+    d.text(16, 172, "kernel", "small start")
+    mod = d.box(
+        16,
+        180,
+        414,
+        54,
+        "vermilion.ko, with sw_driver/lib",
+        "a representor per egress; one owner per queue",
+        kind="ours",
+    )
     for tool in tools[:3]:
-        d.arrow(tool.bottom(), (tool.bottom()[0], 116))
-    lib = d.box(446, 116, 258, 54, "sw_driver/lib", "settings to register image", kind="ours")
-    d.arrow(tools[3].bottom(), (493, 116))
-    d.arrow(sim.bottom(), (638, 116))
-    d.arrow(mod.right(), lib.left())
-    bar = d.box(16, 222, 270, 44, "PCI Express: BAR of the card")
-    vfio = d.box(434, 222, 270, 44, "vfio-user: the simulated RTL")
-    d.arrow((151, 170), (151, 222))
-    d.arrow((569, 170), (569, 222))
-    d.text(158, 200, "a card", "small start")
-    d.text(560, 200, "the same register writes", "small end")
-    reg = d.box(230, 284, 260, 38, "ControlPort of the lane")
-    d.arrow(bar.bottom(), (151, 303), reg.left())
-    d.arrow(vfio.bottom(), (569, 303), reg.right())
+        d.arrow(tool.bottom(), (tool.bottom()[0], 180))
+    d.arrow((430, 66), (424, 66), (424, 180))
+    d.text(430, 172, "netlink:", "small start")
+    bar = d.box(16, 270, 270, 36, "PCI Express: BAR of the card")
+    vfio = d.box(434, 270, 270, 36, "vfio-user: the simulated RTL")
+    d.arrow((151, 234), (151, 270))
+    d.arrow((484, 144), (484, 252), (250, 252), (250, 270))
+    d.text(464, 246, "pci:", "small end")
+    d.arrow((569, 144), (569, 270))
+    d.text(576, 212, "unix:", "small start")
+    reg = d.box(230, 322, 260, 32, "ControlPort of the lane")
+    d.arrow(bar.bottom(), (151, 338), reg.left())
+    d.arrow(vfio.bottom(), (569, 338), reg.right())
     return d
 
 
@@ -158,9 +171,10 @@ def network() -> Drawing:
     d.arrow((436, 116), sink.left())
     model = d.box(196, 212, 150, 44, "model", "fast", kind="ours")
     rtl = d.box(376, 212, 150, 44, "RTL", "Verilated", kind="ours")
-    d.arrow((320, 142), (320, 186), (271, 186), model.top())
-    d.arrow((402, 142), (402, 186), (451, 186), rtl.top())
-    d.text(566, 238, "--engine", "small start")
+    d.line((361, 142), (361, 198))
+    d.arrow((361, 198), (271, 198), model.top())
+    d.arrow((361, 198), (451, 198), rtl.top())
+    d.text(369, 193, "--engine", "small start")
     return d
 
 
