@@ -29,10 +29,8 @@ def row(preset: str) -> str:
     build, design = presets.shape(preset), DESIGNS.get(preset, "")
     size, ns = AREA.get(design), TIMING.get(design, {}).get("ns", {}).get("-2", "-")
     lut, bram, uram = (f"{size[name]:,}" if size else "-" for name in ("lut", "bram36", "uram"))
-    star = " *" if size and re.search(rf" \* \| {lut} ", (RESULTS / "area.md").read_text()) else ""
-    built = (
-        f"{build.data_bits} | {build.egresses} | {build.queues} | {build.cells:,} | {'all' if build.aqms else 'none'}"
-    )
+    star = "*" if size and re.search(rf" \* \| {lut} ", (RESULTS / "area.md").read_text()) else ""
+    built = f"{build.data_bits} | {build.egresses} | {build.queues} | {build.cells:,}"
     return f"| `{preset}` | {built} | {lut}{star} | {bram} | {uram} | {ns} |"
 
 

@@ -1,4 +1,8 @@
-"""The page that lists the results: in groups, with a sentence for each page."""
+"""The page that lists the results: in groups, with a sentence for each page and the menu's name of it."""
+
+import re
+
+from vermilion.toolchain.build import ROOT
 
 TOLD = "Commands of the project made these pages, except where a page says how it was made. Each names its command and its settings."
 GROUPS = {
@@ -47,8 +51,10 @@ def listing(pages: set[str]) -> str:
     listed = [page for group in GROUPS.values() for page in group]
     if sorted(listed) != sorted(pages):
         raise ValueError(f"results that are in no group, or in two, or are no page: {sorted(pages ^ set(listed))}")
+    named = dict(re.findall(r"^ +- (.+): results/([\w-]+)\.md$", (ROOT / "mkdocs.yml").read_text(), re.M))
+    names = {page: name for name, page in named.items()}
     text = f"# Results\n\n{TOLD}\n"
     for name, group in GROUPS.items():
-        rows = "".join(f"| [{page}]({page}.md) | {told} |\n" for page, told in group.items())
+        rows = "".join(f"| [{names[page]}]({page}.md) | {told} |\n" for page, told in group.items())
         text += f"\n## {name}\n\n| page | what it shows |\n| --- | --- |\n{rows}"
     return text
