@@ -96,7 +96,7 @@ def driver() -> Drawing:
     d.arrow(sim.bottom(), (638, 104))
     d.line((4, 156), (716, 156), kind="line dash")
     d.text(16, 172, "kernel", "small start")
-    mod = d.box(
+    d.box(
         16,
         180,
         414,
