@@ -91,7 +91,7 @@ def driver() -> Drawing:
         )
     ]
     sim = d.box(572, 30, 132, 46, "./vermilion", "run, check")
-    lib = d.box(446, 104, 258, 40, "sw_driver/lib", "settings to register image", kind="ours")
+    d.box(446, 104, 258, 40, "sw_driver/lib", "settings to register image", kind="ours")
     d.arrow(tools[3].bottom(), (493, 104))
     d.arrow(sim.bottom(), (638, 104))
     d.line((4, 156), (716, 156), kind="line dash")
