@@ -28,7 +28,7 @@ import vermilion.victim._
   * costs its queue and its port nothing. `departed` and `queueEntry` are 3 cycles later. When another drop of a queue may be due at once, its
   * egress waits until the queue is settled, 10 cycles after the verdict:
   *  - If its port has a rate, nothing is chosen.
-  *  - A queue with a rate is not chosen if no other is listed.
+  *  - A queue with a rate is not chosen if no other is listed, with or without a packet.
   *  - Otherwise packets are chosen only while fewer than 12 cells wait for the reader.
   *
   * Packets of the queue that are chosen then pass, as do up to 3 that were chosen before the verdict. So a queue with a rate that is listed beside
