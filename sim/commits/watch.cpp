@@ -97,7 +97,7 @@ void CommitWatch::decided(const RtlDecision& d, u64 clock) {
     }
   }
   for (Story& story : stories_) {
-    story.replay.check(d, p.headers, clock);
+    story.replay.check(d, p.headers, p.marker, p.rule.drop, clock);
     const bool good = story.replay.disagreed() == 0;
     if (story.changed) news += good;
     if (!story.changed) olds += good;

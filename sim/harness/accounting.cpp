@@ -11,29 +11,11 @@
 
 namespace vermilion {
 
-static bool isIp(const VmHeaders& h) {
-  return h.is_ip4 || h.is_ip6;
-}
-
-static const VmClass& classOf(const VmEgress& egress, const VmHeaders& h) {
-  return isIp(h) ? egress.dscp[h.dscp] : egress.fallback;
-}
-
-// The queue of a packet's flow within a group, or within a pair under DualPI2: a C of even number and the L that follows
-// it (RFC 9332).
-static u32 queueOf(const VmConfig& config, const FlowGroups& groups, u32 ofClass, const VmHeaders& h) {
-  if (const u32 bits = config.queues[ofClass].fq; bits != 0) return groups.queue(ofClass, bits, h);
-  const auto& pair = config.queues[ofClass].dualpi2;
-  if (ofClass % 2 != 0 || ofClass + 1 >= config.queue_count || pair.on == 0) return ofClass;
-  const bool toL = config.queues[ofClass + 1].dualpi2.on != 0 && isIp(h) && (h.ecn & pair.l4s_mask) != 0;
-  return ofClass + toL;
-}
-
 std::vector<u8> expectedBytes(const VmConfig& config, const Packet& packet, bool* ceWritten) {
   std::vector<u8> bytes = packet.frame->bytes;
   const bool mark = packet.ce;
   *ceWritten = mark && packet.headers.ecn != 0 && packet.headers.ecn != 3;
-  rewrite(bytes.data(), packet.headers, config.queues[packet.queue], packet.colour, mark);
+  rewrite(bytes.data(), packet.headers, packet.rule, config.queues[packet.queue], packet.colour, mark);
   return bytes;
 }
 
@@ -44,7 +26,7 @@ bool travelled(const VmConfig& config, const Packet& packet) {
 
 Accounting::Accounting(const VmConfig& config, u32 inputs, Sent sent)
     : config_(config),
-      groups_(config.seed),
+      classifier_(config),
       sent_(std::move(sent)),
       inputs_(inputs),
       queues_(config.queue_count),
@@ -83,9 +65,11 @@ void Accounting::arrived(u32 input, std::shared_ptr<const Frame> frame, u64 cloc
   Packet p;
   p.headers = parse(frame->bytes.data(), static_cast<u32>(frame->bytes.size()), config_.ttl_option);
   p.lenBytes = static_cast<u32>(saturate(frame->bytes.size(), PktLenBits));
-  const VmClass& c = classOf(config_.egress[config_.route[input]], p.headers);
-  p.queue = queueOf(config_, groups_, c.queue, p.headers);
+  p.rule = classifier_.rules().choose(frame->bytes.data(), static_cast<u32>(frame->bytes.size()), input, p.headers);
+  const PacketClass c = classifier_.of(config_.route[input], p.rule, p.headers);
+  p.queue = c.queue;
   p.colour = c.colour;
+  p.marker = c.marker;
   p.frame = std::move(frame);
   p.inClock = clock;
   held_.add(p.lenBytes, clock);
@@ -128,6 +112,7 @@ Packet Accounting::decided(const RtlDecision& d, u64 clock) {
     if (got != wanted)
       error(name + ": the lane says " + what + " " + std::to_string(got) + ", the frame has " + std::to_string(wanted));
   };
+  expect("rule", d.rule ? *d.rule + 1 : 0, p.rule.rule ? *p.rule.rule + 1 : 0);
   expect("queue", d.seen.queue, p.queue);
   expect("colour out of the classifier", d.mark.colour, p.colour);
   expect("length", d.seen.len_bytes, p.lenBytes);

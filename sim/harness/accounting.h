@@ -2,7 +2,7 @@
 //
 //   input   -> lost        The input drops the whole frame and counts it. The cycle of its last beat identifies it.
 //                          Checked: length
-//   input   -> verdict     In order on each input, without the lost frames. Checked: length, queue, colour and ECN
+//   input   -> verdict     In order on each input, without the lost frames. Checked: rule, length, queue, colour and ECN
 //                          bits, as the model's parser finds them; `bad` is 0. A frame longer than the lane stores must
 //                          get `nobuf`. Any other frame may get it only if no cells were free
 //   verdict -> evicted     The victim of a push-out. Checked: it was in that queue; length and colour; it is not marked
@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "breaches.h"
-#include "flow_groups.h"
+#include "classifier.h"
 #include "frame.h"
 #include "parser.h"
 #include "records.h"
@@ -39,7 +39,9 @@ struct Left;
 // from the start of the program.
 struct Packet {
   std::shared_ptr<const Frame> frame;
-  VmHeaders headers{};
+  VmHeaders headers{};  // with the DSCP of the rule
+  RuleChoice rule;
+  u32 marker = 0;  // the queue whose marker marks it
   u32 queue = 0, colour = 0, lenBytes = 0, verdict = 0;
   bool ce = false;                                                 // is sent with CE
   bool travelled = false;                                          // its distance is known
@@ -111,7 +113,7 @@ class Accounting {
   void pushOut(const Packet& arriving, const VictimOutcome& outcome);
 
   const VmConfig& config_;
-  FlowGroups groups_;
+  Classifier classifier_;
   Sent sent_;
   std::vector<std::deque<Packet>> inputs_, queues_;
   std::vector<Lost> lost_;

@@ -40,6 +40,9 @@
 #ifndef VM_FQ
 #define VM_FQ 0
 #endif
+#ifndef VM_RULES
+#define VM_RULES 0
+#endif
 #ifndef VM_VICTIMS
 #define VM_VICTIMS 16
 #endif

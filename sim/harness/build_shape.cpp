@@ -17,6 +17,7 @@ const bool BuildPie = VM_PIE != 0;
 const bool BuildDualPi2 = VM_DUALPI2 != 0;
 const bool BuildReports = VM_REPORTS != 0;
 const bool BuildFq = VM_FQ != 0;
+const u32 BuildRules = VM_RULES;
 const u32 BuildMaxFrameBytes = VM_MAX_FRAME_BYTES;
 const char* const BuildPreset = VM_PRESET;
 

@@ -18,6 +18,7 @@ extern const bool BuildPie;      // queues can have PIE
 extern const bool BuildDualPi2;  // pairs of queues can have DualPI2
 extern const bool BuildReports;  // drops and marks can be reported
 extern const bool BuildFq;       // groups of queues can hold flows
+extern const u32 BuildRules;     // rules by any header fields
 extern const u32 BuildMaxFrameBytes;
 extern const char* const BuildPreset;
 

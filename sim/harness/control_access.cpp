@@ -40,6 +40,25 @@ void classWrites(std::vector<RegisterWrite>& out, u32 address, const VmClass& c)
   out.push_back({reg::class_entry(), reg::kClassEntryQueue.put(c.queue) | reg::kClassEntryColour.put(c.colour)});
 }
 
+void ruleWrites(std::vector<RegisterWrite>& out, const VmConfig& config) {
+  if (config.rule_count == 0) return;
+  for (u32 i = 0; i < config.rule_count; i++) {
+    const VmRule& rule = config.rules[i];
+    out.push_back({reg::rule_select(), i});
+    for (u32 w = 0; w < VM_RULE_WORDS; w++) {
+      out.push_back({reg::rule_value(w), rule.value[w]});
+      out.push_back({reg::rule_mask(w), rule.mask[w]});
+    }
+    out.push_back({reg::rule_marker(), rule.marker});
+    out.push_back({reg::rule_action(), rule.action});
+  }
+  for (u32 i = 0; i < 2 * VM_PORT_RANGES; i++) {
+    const VmPortRange& range = config.port_range[i];
+    out.push_back({reg::port_range(i), reg::kPortRangeLow.put(range.low) | reg::kPortRangeHigh.put(range.high)});
+  }
+  out.push_back({reg::rule_commit(), 1});
+}
+
 }  // namespace
 
 std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
@@ -74,6 +93,7 @@ std::vector<RegisterWrite> registerWrites(const VmConfig& config) {
       out.push_back({reg::pool_cap(e), config.pool.cap[e]});
     }
   }
+  ruleWrites(out, config);
   u32 words[4];
   RandomSource(config.seed).state(words);
   for (u32 i = 0; i < 4; i++) out.push_back({reg::seed(i), words[i]});
@@ -135,6 +155,11 @@ u32 ControlAccess::read(u32 address) {
   return data;
 }
 
+static u64 wide(Registers& control, u32 low) {
+  const u64 lowWord = control.read(low);
+  return lowWord | u64{control.read(low + 4)} << 32;
+}
+
 Lost lostFrames(Registers& control, u32 input) {
   Lost lost;
   lost.frames = control.read(reg::lost_frames_low(input));  // the read latches the other words
@@ -150,6 +175,14 @@ u32 flowEvents(Registers& control, u32 event) {
 
 u32 reportEvents(Registers& control, u32 event) {
   return control.read(reg::report_events(event));
+}
+
+Lost ruleCounts(Registers& control, u32 rule) {
+  control.write(reg::rule_select(), rule);  // copies the counters
+  Lost out;
+  out.frames = wide(control, reg::rule_counts_packets_low());
+  out.bytes = wide(control, reg::rule_counts_bytes_low());
+  return out;
 }
 
 u32 refreshesSkipped(Registers& control) {
@@ -182,11 +215,6 @@ void snapshot(Registers& control, u32 queue, LaneCounters colours[Colours]) {
     pair(colours[c].departureDropped, reg::window_colour_departure_dropped_packets_low(c));
     pair(colours[c].departureMarked, reg::window_colour_departure_marked_packets_low(c));
   }
-}
-
-static u64 wide(Registers& control, u32 low) {
-  const u64 lowWord = control.read(low);
-  return lowWord | u64{control.read(low + 4)} << 32;
 }
 
 u64 lostByDistance(Registers& control, u32 distance) {

@@ -73,5 +73,6 @@ u32 reportEvents(Registers& control, u32 event);  // the register report_events
 
 // The frames and bytes that an input dropped, as of one cycle.
 Lost lostFrames(Registers& control, u32 input);
+Lost ruleCounts(Registers& control, u32 rule);
 
 }  // namespace vermilion

@@ -120,6 +120,16 @@ void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u
                  std::to_string(skipped));
 }
 
+void compareRules(Registers& registers, const Results& results, Breaches& breaches) {
+  for (std::size_t i = 0; i < results.rules().size(); i++) {
+    const Lost lane = ruleCounts(registers, static_cast<u32>(i)), seen = results.rules()[i];
+    if (lane.frames != seen.frames || lane.bytes != seen.bytes)
+      breaches.add("rule " + std::to_string(i) + ": the lane counts " + std::to_string(lane.frames) + " packets and " +
+                   std::to_string(lane.bytes) + " bytes, seen were " + std::to_string(seen.frames) + " and " +
+                   std::to_string(seen.bytes));
+  }
+}
+
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches) {
   u64 lane[FlowEvents];
   for (u32 i = 0; i < FlowEvents; i++) {

@@ -23,6 +23,8 @@ void compareCounters(Registers& registers, const VmConfig& config, const Results
 // counts it. An eviction is no departure. So the register is exact, until it saturates. If no queue has `update`, both
 // are 0. `shown`: refreshes; `missing`: departures without one.
 void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u64 missing, Breaches& breaches);
+// Packets and bytes of each rule.
+void compareRules(Registers& registers, const Results& results, Breaches& breaches);
 // Returns the lane's own counts of flow events for the JSON.
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches);
 

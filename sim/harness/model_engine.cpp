@@ -22,7 +22,7 @@ class ModelRun {
         recorder_(recorder),
         lane_(config,
               {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel, BuildPie ? BuildQueues : 0,
-               BuildDualPi2 ? BuildQueues : 0, BuildReports},
+               BuildDualPi2 ? BuildQueues : 0, BuildReports, BuildRules != 0},
               StartNs) {}
 
   void run(FrameSource& source) {
@@ -90,6 +90,7 @@ class ModelRun {
 
   void decided(const ClockedLane::Decided& made) {
     RtlDecision d;
+    d.rule = made.rule.rule;
     d.refresh = made.refresh;
     d.input = made.input;
     d.seen = made.seen;
@@ -100,6 +101,8 @@ class ModelRun {
     d.pushOut = made.pushOut;
     if (made.refresh) return recorder_.decided(d, {}, false);
     Packet& p = packet(made.id);
+    p.rule = made.rule;
+    p.headers.dscp = made.dscp;
     p.queue = made.seen.queue;
     p.travelled = travelled(config_, p);
     const VictimOutcome& o = made.pushOut.outcome;

@@ -42,8 +42,10 @@ constexpr Field kStatusBusy{0, 0};
 constexpr Field kStatusCommitPending{1, 1};
 constexpr Field kStatusSnapshotPending{2, 2};
 constexpr Field kStatusClearPending{3, 3};
+constexpr Field kStatusRulesPending{4, 4};
 constexpr Field kStatusBadQueue{8, 8};
 constexpr Field kStatusMemoryFailed{9, 9};
+constexpr Field kStatusBadRule{10, 10};
 constexpr uint32_t refreshes_skipped() { return 0x0048; }
 constexpr Field kRefreshesSkippedCount{31, 0};
 constexpr uint32_t ttl_option() { return 0x004c; }
@@ -230,6 +232,32 @@ constexpr uint32_t report_select() { return 0x0630; }
 constexpr Field kReportSelectReasons{15, 0};
 constexpr Field kReportSelectQueue{27, 16};
 constexpr uint32_t fq() { return 0x0700; }
+constexpr uint32_t rules() { return 0x0710; }
+constexpr uint32_t rule_select() { return 0x0714; }
+constexpr Field kRuleSelectRule{7, 0};
+constexpr uint32_t rule_commit() { return 0x0718; }
+constexpr Field kRuleCommitGo{0, 0};
+constexpr uint32_t rule_counts_packets_low() { return 0x0720; }
+constexpr uint32_t rule_counts_packets_high() { return 0x0724; }
+constexpr uint32_t rule_counts_bytes_low() { return 0x0728; }
+constexpr uint32_t rule_counts_bytes_high() { return 0x072c; }
+constexpr uint32_t port_range(uint32_t i) { return 0x0740 + 0x4 * i; }
+constexpr Field kPortRangeLow{15, 0};
+constexpr Field kPortRangeHigh{31, 16};
+constexpr uint32_t rule_value(uint32_t i) { return 0x0780 + 0x4 * i; }
+constexpr uint32_t rule_action() { return 0x07ac; }
+constexpr Field kRuleActionQueue{11, 0};
+constexpr Field kRuleActionColour{13, 12};
+constexpr Field kRuleActionDscp{21, 16};
+constexpr Field kRuleActionSetsQueue{24, 24};
+constexpr Field kRuleActionSetsColour{25, 25};
+constexpr Field kRuleActionSetsDscp{26, 26};
+constexpr Field kRuleActionDrop{27, 27};
+constexpr Field kRuleActionOn{31, 31};
+constexpr uint32_t rule_mask(uint32_t i) { return 0x07c0 + 0x4 * i; }
+constexpr uint32_t rule_marker() { return 0x07ec; }
+constexpr Field kRuleMarkerQueue{11, 0};
+constexpr Field kRuleMarkerSetsMarker{31, 31};
 constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }
 constexpr uint32_t lost_frames_high(uint32_t i) { return 0x0804 + 0x10 * i; }
 constexpr uint32_t lost_bytes_low(uint32_t i) { return 0x0808 + 0x10 * i; }

@@ -198,7 +198,7 @@ void Replay::checkRefresh(const RtlDecision& rtl, u64 lookup) {
   }
 }
 
-u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
+u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u32 marker, bool drop, u64 clock) {
   const Arrival& a = rtl.seen;
   const u64 lookup = clock - settling() - timing::Verdict;
   (rtl.refresh ? refreshes_ : decisions_)++;
@@ -213,7 +213,7 @@ u32 Replay::check(const RtlDecision& rtl, const Headers& headers, u64 clock) {
   }
   const bool sound = !a.bad && !a.no_buffer;
   const VmMark mark =
-      marks_.mark(timeAt(lookup - timing::Lookup), a.queue, rtl.mark.colour, a.len_bytes, headers, sound);
+      marks_.mark(timeAt(lookup - timing::Lookup), marker, rtl.mark.colour, a.len_bytes, headers, sound, drop);
   const bool untouched = !sound || mark.policed;
   Arrival seen = view_.packet(lookup, timeAt(lookup - 1), a.queue, mark.marked, a.len_bytes, !untouched);
   seen.ecn = a.ecn;

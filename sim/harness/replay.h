@@ -39,7 +39,8 @@ struct RtlDecision {
   u32 verdict = 0;
   VmMark mark{};
   PushOut pushOut{};
-  u32 cell = 0;  // identifies the packet, as pushOut.outcome.cell does; RTL only
+  std::optional<u32> rule;  // the first that matches the packet
+  u32 cell = 0;             // identifies the packet, as pushOut.outcome.cell does; RTL only
 };
 
 extern const char* const VerdictNames[VM_VERDICTS];
@@ -63,9 +64,10 @@ class Replay {
   // Call after the last cycle.
   void finish();
   // Call check() and departed() in the order of cycles. `clock` is the cycle in which the lane's port showed the event.
-  // `headers` are those of the packet, as the model's parser finds them.
+  // `headers` are those of the packet, as the model's parser finds them, `marker` the queue whose marker marks it, and
+  // `drop` tells that its rule drops it.
   // check() returns the events of the packet's flow (`flow_events` in records.h). The RTL only counts them.
-  u32 check(const RtlDecision& rtl, const Headers& headers, u64 clock);
+  u32 check(const RtlDecision& rtl, const Headers& headers, u32 marker, bool drop, u64 clock);
   // `arrival`: of the packet, as the lane has it.
   void departed(u64 clock, u64 now, u32 queue, u32 colour, u32 lenBytes, u64 arrival);
 

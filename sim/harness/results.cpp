@@ -45,7 +45,7 @@ Json colourJson(const VmCounters& c) {
 }  // namespace
 
 Results::Results(const VmConfig& config, std::vector<std::string> names)
-    : names_(std::move(names)), queues_(config.queue_count) {
+    : names_(std::move(names)), queues_(config.queue_count), rules_(config.rule_count) {
   names_.resize(config.queue_count);
   for (u32 i = 0; i < config.queue_count; i++) {
     queues_[i].marker = config.queues[i].marker;
@@ -57,6 +57,19 @@ Results::Queue& Results::queue(u32 index) {
   if (index < queues_.size()) return queues_[index];
   throw std::runtime_error("the lane named queue " + std::to_string(index) + "; the run has queues 0 to " +
                            std::to_string(queues_.size() - 1));
+}
+
+void Results::ruled(const RtlDecision& d) {
+  if (rules_.empty() || d.seen.bad != 0 || d.seen.no_buffer != 0) return;
+  if (!d.rule) {
+    unmatched_++;
+    return;
+  }
+  if (*d.rule >= rules_.size())
+    throw std::runtime_error("the lane named rule " + std::to_string(*d.rule) + "; there are " +
+                             std::to_string(rules_.size()));
+  rules_[*d.rule].frames++;
+  rules_[*d.rule].bytes += d.seen.len_bytes;
 }
 
 void Results::decided(const Arrival& seen, const VmMark& mark, u64 time, u64 average, u64 probability, u32 verdict,
@@ -184,6 +197,8 @@ void Results::write(Json& json) const {
   json["span_ns"] = waiting_.spanNs();
   json["waited_ns"] = waiting_.waitedNs();
   for (const Lost& l : lost_) json["lost"].push_back(pair(l.frames, l.bytes));
+  for (const Lost& r : rules_) json["rules"].push_back(pair(r.frames, r.bytes));
+  if (!rules_.empty()) json["unmatched"] = unmatched_;
   Json& queues = json["queues"] = Json::array();
   for (std::size_t i = 0; i < queues_.size(); i++) {
     const Queue& q = queues_[i];

@@ -70,11 +70,10 @@
 //   split      with --split (segmenter.h): {payload_bytes, frames, segments, whole}: requested payload bytes per
 //              segment, 0: as many as fit 1500 bytes of IP; frames that became segments; their segments; long TCP
 //              frames that stayed whole
-//   rules[]    with --front (front.h), one per rule: {dscp, matched, changed, not_ip}: the DSCP that the rule gives;
-//              frames that it matched; of these, frames that had another DSCP, and frames that are not IP and so have
-//              none
-//   unmatched  frames that no rule matched
-//   spread     with a "spread" in --front: {matched, changed, not_ip}, as in a rule
+//   rules[]    with rules, one per rule: {packets, bytes} of which it was the first to match, without `nobuf` and `bad`
+//   unmatched  with rules: packets that no rule matched, without these
+//   spread     with --spread (spread.h): {matched, changed, not_ip}: frames; of these, frames that had another DSCP, and
+//              frames that are not IP and so have none
 //   input_stalled_clocks    stalled beats at the inputs, summed over cycles and inputs (RTL)
 #pragma once
 
@@ -122,6 +121,9 @@ class Results {
                const PushOut& pushOut, bool travelled);
   // Counts the packet's DSCP.
   void classified(u32 queue, const Headers& headers);
+  // Counts a packet for its rule, or for none.
+  void ruled(const RtlDecision& decision);
+  const std::vector<Lost>& rules() const { return rules_; }  // frames and bytes, one per rule
   // Counts the events of the packet's flow. Returns the flow's number, if it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
   void sent(const Packet& packet, bool ceWritten);
@@ -169,6 +171,8 @@ class Results {
   std::vector<Queue> queues_;
   FlowBook flows_;
   std::vector<Lost> lost_;  // up to the last input that lost a frame
+  std::vector<Lost> rules_;
+  u64 unmatched_ = 0;
   u64 packets_ = 0, bytes_ = 0;
   WaitingTime waiting_;
   Decimator<Sample> samples_{12000}, events_{8000};

@@ -36,7 +36,7 @@ void RtlChecks::lost(u32 input, u32 lenBytes, u64 clock) {
 void RtlChecks::decided(const RtlDecision& made, u64 clock) {
   RtlDecision d = made;
   const Packet p = d.refresh ? Packet{} : accounting_.decided(d, clock);
-  d.mark.flow_events = replay_.check(d, p.headers, clock);
+  d.mark.flow_events = replay_.check(d, p.headers, p.marker, p.rule.drop, clock);
   recorder_.decided(d, p.headers, accounting_.lostTravelled());
   if (d.refresh) return;
   if (p.frame) recorder_.explain(p, d, accounting_.victim(), clock);
@@ -73,6 +73,7 @@ void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
   replay_.finish();
   compareCounters(registers, config_, recorder_.results(), accounting_.lost(), counters_);
   json["flow_events"] = compareFlowEvents(registers, recorder_.results(), counters_);
+  compareRules(registers, recorder_.results(), counters_);
   compareRefreshes(registers, config_, replay_.refreshes(), replay_.refreshesMissing(), counters_);
   json["replay"] = {{"decisions", replay_.decisions()},
                     {"agreed", replay_.agreed()},

@@ -60,6 +60,9 @@ static LoadedConfig read(const Options& o) {
                               ? std::string("which this build cannot")
                               : "which this build can in queues 0 to " + std::to_string(BuildVictims - 1)));
     checkAqms(o, loaded.config);
+    if (loaded.config.rule_count > BuildRules)
+      throw InputError(o.config + ": has " + std::to_string(loaded.config.rule_count) + " rules, this build " +
+                       std::to_string(BuildRules));
     if (!loaded.reports.reasons.empty() && !BuildReports)
       throw InputError(o.config + ": has reports, which this build cannot send");
     return loaded;

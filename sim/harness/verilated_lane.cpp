@@ -238,6 +238,10 @@ bool VerilatedLane::decision(RtlDecision& d) const {
   VM_COLOUR(0) VM_COLOUR(1) VM_COLOUR(2) d.probability = top.io_decision_bits_probability;
   d.verdict = top.io_decision_bits_verdict;
   d.cell = top.io_decision_bits_headCell;
+  d.rule.reset();
+#if VM_RULES
+  if (top.io_decision_bits_rule_valid) d.rule = top.io_decision_bits_rule_bits;
+#endif
   d.pushOut.provisionalVerdict = top.io_decision_bits_provisionalVerdict;
   d.pushOut.held = top.io_decision_bits_pushOut;
   d.pushOut.outcome = {top.io_decision_bits_outcome_enqueued != 0,     top.io_decision_bits_outcome_marked != 0,

@@ -33,13 +33,6 @@ u64 sojournOf(u64 now, u64 arrival) {
 
 }  // namespace
 
-u32 queueByEcn(const std::vector<VmQueue>& queues, u32 queue, u32 ecn) {
-  if ((queue & 1) != 0 || std::size_t{queue} + 1 >= queues.size()) return queue;
-  const vm_dualpi2_image& pair = queues[queue].dualpi2;
-  const bool on = pair.on != 0 && queues[queue + 1].dualpi2.on != 0;
-  return on && (pair.l4s_mask & ecn) != 0 ? queue + 1 : queue;
-}
-
 void ClockedDualPi2::take(Pair& pair, u32 queue, const VmQueue& profile) {
   pair.on[queue % 2] = profile.dualpi2.on != 0;
   if (queue % 2 != 0) return;

@@ -15,10 +15,6 @@
 
 namespace vermilion {
 
-// The queue of a packet of the class of `queue`: L if its ECN field has a bit of the pair's mask, and both queues are
-// under DualPI2. ECN 0: not IP.
-u32 queueByEcn(const std::vector<VmQueue>& queues, u32 queue, u32 ecn);
-
 class ClockedDualPi2 {
  public:
   // `built`: queues of the build that can be in a pair, 0 or all. `configuredNs`: as in ClockedSweep. `seed`: the host's.

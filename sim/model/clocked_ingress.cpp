@@ -5,10 +5,12 @@
 
 namespace vermilion {
 
-ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, ClockedFreeCells& cells)
+ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, const RuleTable& rules,
+                               ClockedFreeCells& cells)
     : shape_(shape),
       maxFrameBytes_(maxFrameBytes),
       types_(types),
+      rules_(rules),
       cells_(cells),
       inputs_(shape.inputs),
       cellArbiter_(shape),
@@ -21,7 +23,9 @@ ClockedIngress::ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes
 }
 
 void ClockedIngress::arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad) {
-  inputs_[input].frames.push_back({id, parse(frame, lenBytes, types_), lenBytes, lenBytes, bad});
+  Headers headers = parse(frame, lenBytes, types_);
+  const RuleChoice rule = rules_.choose(frame, lenBytes, input, headers);
+  inputs_[input].frames.push_back({id, headers, rule, lenBytes, lenBytes, bad});
 }
 
 bool ClockedIngress::waiting() const {
@@ -54,6 +58,7 @@ void ClockedIngress::gather(Input& in, bool cellTaken) {
   ClockedPacket p;
   p.id = f.id;
   p.headers = f.headers;
+  p.rule = f.rule;
   p.bad = f.bad;
   p.lenBytes = static_cast<u32>(saturate(f.lenBytes, PktLenBits));
   in.inside.push_back(p);
@@ -88,7 +93,7 @@ bool ClockedIngress::takeCell(u32 input, bool hasTurn) {
   in.stopped = !got;
   in.taken = (c.first ? 0 : in.taken) + got;
   in.places += c.first && !leaveOut;
-  if (!leaveOut && (c.second || (c.first && c.last))) in.headers.push_back(clock_ + timing::Headers);
+  if (!leaveOut && (c.second || (c.first && c.last))) in.headers.push_back(clock_ + timing::headers(shape_.rules));
   if (!c.last) return true;
   ClockedPacket p = in.inside.front();
   in.inside.pop_front();

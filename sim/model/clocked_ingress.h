@@ -18,6 +18,7 @@
 
 #include "clocked_free.h"
 #include "parser.h"
+#include "rules.h"
 #include "timing.h"
 
 namespace vermilion {
@@ -25,7 +26,8 @@ namespace vermilion {
 // A frame that has been received. The decision sets queue and colour.
 struct ClockedPacket {
   u64 id = 0;
-  Headers headers{};
+  Headers headers{};  // with the DSCP of the rule
+  RuleChoice rule;
   u32 lenBytes = 0;  // saturated
   u32 input = 0, queue = 0, colour = 0, cells = 0;
   bool noBuffer = false, bad = false;
@@ -33,7 +35,8 @@ struct ClockedPacket {
 
 class ClockedIngress {
  public:
-  ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, ClockedFreeCells& cells);
+  ClockedIngress(LaneShape shape, u32 maxFrameBytes, VmOptionTypes types, const RuleTable& rules,
+                 ClockedFreeCells& cells);
 
   // Frame `id` arrives at an input, after those that wait there. Its first beat can come in the next cycle.
   void arrive(u32 input, u64 id, const u8* frame, u32 lenBytes, bool bad);
@@ -54,6 +57,7 @@ class ClockedIngress {
   struct Coming {
     u64 id;
     Headers headers;
+    RuleChoice rule;
     u32 left, lenBytes;
     bool bad;
   };
@@ -86,6 +90,7 @@ class ClockedIngress {
   LaneShape shape_;
   u32 maxFrameBytes_;
   VmOptionTypes types_;
+  const RuleTable& rules_;
   ClockedFreeCells& cells_;
   u64 clock_ = 0;
   std::vector<Input> inputs_;

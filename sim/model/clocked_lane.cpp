@@ -15,13 +15,13 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
     : config_(config),
       profiles_(config.queues, config.queues + config.queue_count),
       shape_(shape),
+      classifier_(config_),
       decisions_(profiles_),
       scheduler_(config, configuredNs, shape.codel, shape.victims != 0),
       cells_(shape),
       ingress_(shape, config.max_frame_bytes == 0 ? static_cast<u32>(maxOf(PktLenBits)) : config.max_frame_bytes,
-               config.ttl_option, cells_),
+               config.ttl_option, classifier_.rules(), cells_),
       marks_(config),
-      groups_(config.seed),
       view_(config, timing::settling(shape.victims)),
       queues_(config.queue_count),
       bodies_(config.queue_count),
@@ -47,11 +47,9 @@ void ClockedLane::takeSlot() {
     Packet& p = d.packet = descriptorQueue_.front();
     descriptorQueue_.pop_front();
     frames_--;
-    const bool ip = p.headers.is_ip4 || p.headers.is_ip6;
-    const VmClass& target = ip ? config_.egress[0].dscp[p.headers.dscp] : config_.egress[0].fallback;
-    p.queue = groups_.queue(target.queue, profiles_[target.queue].fq, p.headers);
-    if (p.queue == target.queue) p.queue = queueByEcn(profiles_, target.queue, ip ? p.headers.ecn : 0);
-    d.mark = marks_.mark(now_, p.queue, target.colour, p.lenBytes, p.headers, !p.bad && !p.noBuffer);
+    const PacketClass made = classifier_.of(0, p.rule, p.headers);
+    p.queue = made.queue;
+    d.mark = marks_.mark(now_, made.marker, made.colour, p.lenBytes, p.headers, !p.bad && !p.noBuffer, p.rule.drop);
     p.colour = d.mark.marked;
   } else if (!refreshes_.empty()) {
     d.refresh = true;
@@ -131,7 +129,8 @@ void ClockedLane::settle() {
   Settling& s = settling_.front();
   const Deciding& d = s.deciding;
   const Arrival& a = d.seen;
-  decided_ = Decided{d.packet.id, d.packet.input, d.refresh, a, s.decision, {}, d.mark, {}, {}};
+  decided_ = Decided{d.packet.id,   d.packet.input,       d.refresh, a, s.decision, {}, d.mark, {}, {},
+                     d.packet.rule, d.packet.headers.dscp};
   std::copy_n(d.averages, Colours, decided_->averages);
   const bool counted = !a.bad && !a.no_buffer && !a.policed;
   curves_.averaged(clock_, a.queue, updatedAverages(profiles_[a.queue], a.colour, d.refresh, counted), d.averages);

@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "classifier.h"
 #include "clocked_dualpi2.h"
 #include "clocked_free.h"
 #include "clocked_ingress.h"
@@ -28,7 +29,6 @@
 #include "clocked_victims.h"
 #include "curve_marks.h"
 #include "decide.h"
-#include "flow_groups.h"
 #include "mark_stage.h"
 #include "pipeline_view.h"
 #include "push_out.h"
@@ -49,6 +49,8 @@ class ClockedLane {
     VmMark mark;
     PushOut pushOut;
     u64 victim;  // the packet that was evicted or marked in place of this one
+    RuleChoice rule;
+    u32 dscp;  // after the rule
   };
   struct Departed {
     u64 id, time;
@@ -143,12 +145,12 @@ class ClockedLane {
   VmConfig config_;
   std::vector<VmQueue> profiles_;
   LaneShape shape_;
+  Classifier classifier_;
   DecisionModel decisions_;
   ClockedScheduler scheduler_;
   ClockedFreeCells cells_;
   ClockedIngress ingress_;
   MarkStage marks_;
-  FlowGroups groups_;
   PipelineView view_;
   bool departureUpdates_ = false, refreshRoom_ = false;
   u64 clock_ = 0, now_ = 0, before_ = 0;

@@ -45,6 +45,18 @@ typedef struct {
 
 #define VM_MAX_INPUTS 16
 
+/* A rule by any header fields, rules.h: value and mask of each word of the key, and the words of the registers
+ * rule_action and rule_marker. */
+enum { VM_RULE_WORDS = 11, VM_PORT_RANGES = 8, VM_MAX_RULES = 256 };
+typedef struct {
+  uint32_t value[VM_RULE_WORDS], mask[VM_RULE_WORDS];
+  uint32_t action, marker;
+} VmRule;
+/* Ports from `low` to `high`, both included. */
+typedef struct {
+  uint32_t low, high;
+} VmPortRange;
+
 typedef struct {
   uint32_t queue_count; /* all egresses together; the queues of egress e begin at e queue_count / egress_count */
   const VmQueue *queues;
@@ -57,6 +69,9 @@ typedef struct {
   uint32_t flows;                /* entries of the flow markers' table; 0: 4096 */
   VmOptionTypes ttl_option;
   VmPool pool;
+  const VmRule *rules; /* the first that matches a packet */
+  uint32_t rule_count;
+  VmPortRange port_range[2 * VM_PORT_RANGES]; /* of source ports, then of destination ports */
 } VmConfig;
 
 #ifdef __cplusplus

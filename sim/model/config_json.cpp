@@ -125,6 +125,36 @@ void readPool(const Object& pool, VmConfig& config) {
                                std::to_string(config.pool.size));
 }
 
+// Rules in the words of their registers. An empty range of ports has a `low` above its `high`.
+void readRules(const Object& o, LoadedConfig& out) {
+  const json& rules = o.get("rules");
+  if (!rules.is_array() || rules.size() > VM_MAX_RULES)
+    o.refuse("rules", "must be a list of at most " + std::to_string(VM_MAX_RULES) + " rules");
+  const u64 ofEgress = out.queues.size() / out.config.egress_count;
+  for (std::size_t i = 0; i < rules.size(); i++) {
+    const Object of(rules[i], o.at("rules") + "[" + std::to_string(i) + "]", {"value", "mask", "action", "marker"});
+    VmRule rule{};
+    const json &value = of.list("value", VM_RULE_WORDS), &mask = of.list("mask", VM_RULE_WORDS);
+    for (std::size_t w = 0; w < VM_RULE_WORDS; w++) {
+      rule.value[w] = Value(value[w], of.at("value")).small(maxOf(32));
+      rule.mask[w] = Value(mask[w], of.at("mask")).small(maxOf(32));
+    }
+    rule.action = of.small("action", maxOf(32));
+    rule.marker = of.small("marker", maxOf(32));
+    for (const auto& [word, sets] : {std::pair{rule.action, 24}, std::pair{rule.marker, 31}})
+      if ((word >> sets & 1) != 0 && truncate(word, 12) >= ofEgress)
+        of.refuse("action", "or marker names queue " + std::to_string(truncate(word, 12)) + ", an egress has " +
+                                std::to_string(ofEgress));
+    out.rules.push_back(rule);
+  }
+  const json& ranges = o.list("port_ranges", std::size(out.config.port_range));
+  for (std::size_t i = 0; i < ranges.size(); i++) {
+    const std::string where = o.at("port_ranges") + "[" + std::to_string(i) + "]";
+    if (!ranges[i].is_array() || ranges[i].size() != 2) refuse(where, "must be [low, high]");
+    out.config.port_range[i] = {Value(ranges[i][0], where).small(65535), Value(ranges[i][1], where).small(65535)};
+  }
+}
+
 void readReports(const Object& o, u64 queues, ReportSettings& out) {
   o.knows({"every", "interval", "burst", "ethernet", "reasons"});
   out.every = o.small("every", maxOf(16));
@@ -149,7 +179,7 @@ LoadedConfig readConfig(const std::string& text) {
   }
   const Object o(j, "configuration",
                  {"port", "queues", "dscp", "default", "egresses", "routes", "queue_count", "pool", "seed",
-                  "buffer_cells", "max_frame_bytes", "flows", "ttl_option", "reports"});
+                  "buffer_cells", "max_frame_bytes", "flows", "ttl_option", "reports", "rules", "port_ranges"});
   LoadedConfig out;
   out.config = {};
   readQueues(o, out);
@@ -165,6 +195,9 @@ LoadedConfig readConfig(const std::string& text) {
     types.knows({"ip4", "ip6"});
     out.config.ttl_option = {types.small("ip4", 255), types.small("ip6", 255)};
   });
+  if (o.has("rules")) readRules(o, out);
+  out.config.rules = out.rules.data();
+  out.config.rule_count = static_cast<u32>(out.rules.size());
   out.config.queue_count = static_cast<u32>(out.queues.size());
   out.config.queues = out.queues.data();
   return out;

@@ -18,6 +18,7 @@ struct LoadedConfig {
   VmConfig config;  // config.queues points into `queues`: move this, do not copy it
   std::vector<VmQueue> queues;
   std::vector<std::string> names;
+  std::vector<VmRule> rules;  // config.rules points into them
   ReportSettings reports;
 
   LoadedConfig() = default;

@@ -90,6 +90,8 @@ void LaneSession::decided() {
   count.packets[d.decision.verdict]++;
   count.bytes[d.decision.verdict] += a.len_bytes;
   frame.mark = d.decision.verdict == VM_MARK;
+  frame.rule = d.rule;
+  frame.headers.dscp = d.dscp;
   frame.record = {0, a.time, d.id, a.queue, a.colour, a.len_bytes, frame.mark && a.ecn != 3};
   if (!admits(d.decision.verdict)) frame.bytes.clear();
   if (d.pushOut.outcome.evicted || d.pushOut.outcome.victimMarked) {
@@ -111,7 +113,8 @@ void LaneSession::decided() {
 
 void LaneSession::sentFrame(u64 id) {
   Inside& frame = inside(id);
-  rewrite(frame.bytes.data(), frame.headers, profiles_[frame.record.queue], frame.record.colour, frame.mark);
+  rewrite(frame.bytes.data(), frame.headers, frame.rule, profiles_[frame.record.queue], frame.record.colour,
+          frame.mark);
   VmCounters& count = counters_[frame.record.queue * Colours + frame.record.colour];
   count.ce_written_packets += frame.record.ce_written;
   count.ce_written_bytes += frame.record.ce_written ? frame.record.len_bytes : 0;
@@ -128,7 +131,7 @@ void LaneSession::release() {
 Decision LaneSession::arrive(u64 time, const u8* frame, u32 lenBytes, bool bad, Arrival* seen) {
   advance(time);
   const u64 id = firstId_ + inside_.size();
-  inside_.push_back({{}, parse(frame, lenBytes, config_.ttl_option), false, {frame, frame + lenBytes}});
+  inside_.push_back({{}, parse(frame, lenBytes, config_.ttl_option), {}, false, {frame, frame + lenBytes}});
   lane_.arrive(0, id, frame, lenBytes, bad);
   resting_ = 0;
   do clock();

@@ -56,6 +56,7 @@ class LaneSession {
   struct Inside {
     VmSent record{};
     Headers headers{};
+    RuleChoice rule;
     bool mark = false;
     std::vector<u8> bytes;
   };

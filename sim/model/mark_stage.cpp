@@ -9,11 +9,11 @@ MarkStage::MarkStage(const VmConfig& config)
   for (u32 i = 0; i < config.queue_count; i++) profiles_.push_back(config.queues[i].marker);
 }
 
-VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound) {
+VmMark MarkStage::mark(u64 timeNs, u32 queue, u32 colour, u32 lenBytes, const Headers& headers, bool sound, bool drop) {
   const u32 draw = random_.draw();
   const VmMarker& m = profiles_[queue];
-  VmMark out{timeNs, 0, colour, colour, draw, 0, 0, {}, 0};
-  if (!sound) return out;
+  VmMark out{timeNs, 0, colour, colour, draw, drop, 0, {}, 0};
+  if (!sound || drop) return out;
   if (m.kind == VM_MARKS_FLOW) {
     const VmFlowAnswer a = flows_.step(timeNs, queue, headers, m.flow);
     out.marked = a.colour;

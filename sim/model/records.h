@@ -35,17 +35,6 @@ typedef struct {
   uint32_t flow_events; /* bit i: event i of the register flow_events; always 0 from the RTL's trace */
 } VmMark;
 
-/* A rule by any header fields, rules.h: value and mask of each word of the key. */
-enum { VM_RULE_WORDS = 11, VM_PORT_RANGES = 8 };
-typedef struct {
-  uint32_t value[VM_RULE_WORDS], mask[VM_RULE_WORDS];
-  uint32_t on;
-} VmRule;
-/* Ports from `low` to `high`, both included. */
-typedef struct {
-  uint32_t low, high;
-} VmPortRange;
-
 /* What a decision saw. Backlogs are those before the packet: by colour for the averages, at its queue state lookup, and
  * in total for the limit, at its verdict (see pipeline_view.h). */
 typedef struct {

@@ -60,9 +60,12 @@ bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp, bo
   return (removeOption && h.has_ttl_option && pad(frame, h)) || marked;
 }
 
-bool rewrite(u8* frame, const Headers& h, const VmQueue& q, u32 colour, bool setCe) {
+bool rewrite(u8* frame, const Headers& h, const RuleChoice& rule, const VmQueue& q, u32 colour, bool setCe) {
   const vm_remark_image& remark = q.marker.remark[colour];
-  return rewrite(frame, h, setCe, remark.on != 0, remark.dscp, q.ttl_option != 0);
+  Headers came = h;
+  if (rule.setsDscp) came.dscp = rule.cameDscp;
+  const u32 dscp = remark.on != 0 ? remark.dscp : h.dscp;
+  return rewrite(frame, came, setCe, remark.on != 0 || rule.setsDscp, dscp, q.ttl_option != 0);
 }
 
 }  // namespace vermilion

@@ -13,6 +13,7 @@
 
 #include "formats.h"
 #include "parser.h"
+#include "rules.h"
 
 namespace vermilion {
 
@@ -20,7 +21,7 @@ u16 checksumUpdate(u16 checksum, u16 before, u16 after);
 
 // `h` must be the result of parse() for this frame. Frames that are not IP stay unchanged. True: a byte has changed.
 bool rewrite(u8* frame, const Headers& h, bool setCe, bool setDscp, u32 dscp, bool removeOption);
-// Applies the edits of queue `q` to a packet of `colour`.
-bool rewrite(u8* frame, const Headers& h, const VmQueue& q, u32 colour, bool setCe);
+// Applies the edits of a packet's rule, and of queue `q` to a packet of `colour`. `h` has the DSCP of the rule.
+bool rewrite(u8* frame, const Headers& h, const RuleChoice& rule, const VmQueue& q, u32 colour, bool setCe);
 
 }  // namespace vermilion

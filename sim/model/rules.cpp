@@ -30,13 +30,30 @@ std::optional<u32> RuleTable::first(const Headers& h, const OuterTag& tag, u32 i
     key[10] |= u32{ranges_[i].low <= port && port <= ranges_[i].high} << (8 + i);
   }
   const auto matches = [&](const VmRule& rule) {
-    bool all = rule.on != 0;
+    bool all = rule.action >> 31 != 0;
     for (u32 i = 0; i < VM_RULE_WORDS; i++) all = all && (key[i] & rule.mask[i]) == rule.value[i];
     return all;
   };
   const auto found = std::find_if(rules_.begin(), rules_.end(), matches);
   if (found == rules_.end()) return std::nullopt;
   return static_cast<u32>(found - rules_.begin());
+}
+
+RuleChoice RuleTable::choose(const u8* frame, u32 lenBytes, u32 input, Headers& headers) const {
+  RuleChoice out;
+  if (rules_.empty()) return out;
+  out.rule = first(headers, outerTag(frame, lenBytes), input);
+  if (!out.rule) return out;
+  const VmRule& rule = rules_[*out.rule];
+  const auto bits = [](u32 word, int low, int count) { return static_cast<u32>(truncate(word >> low, count)); };
+  const auto has = [&](int bit) { return (rule.action >> bit & 1) != 0; };
+  if (has(24)) out.queue = bits(rule.action, 0, 12);
+  if (has(25)) out.colour = std::min(bits(rule.action, 12, 2), u32{Colours - 1});
+  if (rule.marker >> 31 != 0) out.marker = bits(rule.marker, 0, 12);
+  out.drop = has(27);
+  out.setsDscp = has(26) && (headers.is_ip4 || headers.is_ip6);
+  if (out.setsDscp) out.cameDscp = std::exchange(headers.dscp, bits(rule.action, 16, 6));
+  return out;
 }
 
 }  // namespace vermilion

@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
+#include "config.h"
 #include "parser.h"
-#include "records.h"
 
 namespace vermilion {
 
@@ -29,12 +29,23 @@ struct OuterTag {
 
 OuterTag outerTag(const u8* frame, u32 lenBytes);
 
+// What the first rule that matches does with a packet: RuleBundles.scala, RuleChoice. Queues are numbered within the
+// packet's egress.
+struct RuleChoice {
+  std::optional<u32> rule;  // its number; without it the rest is as it is here
+  bool drop = false, setsDscp = false;
+  std::optional<u32> queue, colour, marker;
+  u32 cameDscp = 0;  // if `setsDscp`, the packet's DSCP before the rule
+};
+
 class RuleTable {
  public:
-  // `ranges`: VM_PORT_RANGES of source ports, then as many of destination ports. Rules that are not `on` never match.
+  // `ranges`: VM_PORT_RANGES of source ports, then as many of destination ports. Rules that are off never match.
   RuleTable(std::vector<VmRule> rules, const VmPortRange* ranges);
   // The number of the first rule that matches.
   std::optional<u32> first(const Headers& headers, const OuterTag& tag, u32 input) const;
+  // Gives `headers` the DSCP that the rule sets.
+  RuleChoice choose(const u8* frame, u32 lenBytes, u32 input, Headers& headers) const;
 
  private:
   std::vector<VmRule> rules_;

@@ -20,6 +20,7 @@ struct LaneShape {
   u32 pieQueues = 0;     // queues that can have PIE; its passes go over all of them
   u32 pairQueues = 0;    // queues that can be in a pair under DualPI2; its passes go over all pairs
   bool reports = false;  // cells of packets that are dropped on arrival return later
+  bool rules = false;    // packets are looked up in a table of rules
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 
@@ -45,6 +46,11 @@ constexpr u64 Pie = 8;
 // is parse/HeaderParser.scala and one cycle for the register before it. The descriptor is at the policy pipeline in the
 // next cycle (stream/IngressArbiter.scala).
 constexpr u64 Headers = 3 + 1;
+// In builds with rules the lookup follows: classify/RuleTable.scala, Latency
+constexpr u64 Rules = 4;
+constexpr u64 headers(bool rules) {
+  return Headers + (rules ? Rules : 0);
+}
 // decide/QueueLimit.scala: the limit counts departures up to this many cycles before
 constexpr u64 LimitLag = 3;
 // decide/PoolLimit.scala, Lag: the pool counts admissions, departures and losses up to this many cycles before

@@ -10,14 +10,14 @@ from support import model_bindings as mb
 from support.drawn_rules import DrawnRules
 from support.nightly import NIGHTLY
 from support.plain_rules import Rule, View, first, frames
-from support.rule_image import MASKS, RULES, SIDE, WORDS, Image
+from support.rule_image import MARKER, MASKS, RULES, SIDE, WORDS, Image
 
 TABLES, FRAMES = (500, 2000) if NIGHTLY else (30, 1000)
 
 
 def image(rule: Rule, ranges) -> mb.MatchRule:
     words = Image(rule, ranges).words()
-    made = mb.MatchRule(on=words[WORDS] >> 31)
+    made = mb.MatchRule(action=words[WORDS], marker=words[MARKER])
     made.value[:] = [words[i] for i in range(WORDS)]
     made.mask[:] = [words[MASKS + i] for i in range(WORDS)]
     return made

@@ -38,6 +38,8 @@ TTL_OPTION = OptionTypes(158, 0x1E)
 Class = record("Class", queue=u32, colour=u32)
 Egress = record("Egress", dscp=Class * 64, fallback=Class, port_cost=Scaled, port_burst_ns=u64)
 Pool = record("Pool", size=u32, reserve=u32 * 8, cap=u32 * 8)
+MatchRule = record("MatchRule", value=u32 * 11, mask=u32 * 11, action=u32, marker=u32)
+PortRange = record("PortRange", low=u32, high=u32)
 Config = record(
     "Config",
     queue_count=u32,
@@ -51,6 +53,9 @@ Config = record(
     flows=u32,
     ttl_option=OptionTypes,
     pool=Pool,
+    rules=POINTER(MatchRule),
+    rule_count=u32,
+    port_range=PortRange * 16,
 )
 Arrival = record(
     "Arrival",
@@ -130,8 +135,6 @@ DualPi2Settings = record(
 DualPi2State = record("DualPi2State", delay_before=u64, prob=u32)
 FLOW_EVENTS = "adopted collision aged_out displaced table_full loss jump probe".split()
 FlowAnswer = record("FlowAnswer", colour=u32, has_state=u32, state=FlowState, **dict.fromkeys(FLOW_EVENTS, u32))
-MatchRule = record("MatchRule", value=u32 * 11, mask=u32 * 11, on=u32)
-PortRange = record("PortRange", low=u32, high=u32)
 P = c_void_p
 SIGNATURES = {
     "vm_create": (P, [POINTER(Config)]),

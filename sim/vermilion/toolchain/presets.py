@@ -25,6 +25,7 @@ class Preset:
     dualpi2: bool = False
     reports: bool = False
     fq: bool = False
+    rules: int = 0  # rules by any header fields
 
     @property
     def aqms(self) -> frozenset[str]:
@@ -37,7 +38,7 @@ class Preset:
 
 ALL_AQMS = Preset(victims=16, codel=True, pie=True, dualpi2=True, reports=True, fq=True)
 PRESETS = {
-    "lab": ALL_AQMS,
+    "lab": replace(ALL_AQMS, rules=64),
     "nic10g": Preset(inputs=2, stallable=0b10),
     "nic25g": Preset(data_bits=128, inputs=2, stallable=0b10),
     "nic100g": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384),
@@ -65,13 +66,16 @@ FOR_BENCHES = {
         victims=64,
         egresses=4,
     ),
-    "lab-egresses": replace(ALL_AQMS, inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4),
+    "lab-egresses": replace(
+        ALL_AQMS, inputs=4, stallable=0b1010, queues=32, cells=1024, victims=32, egresses=4, rules=64
+    ),
     "nic100g-codel": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True),
+    "nic100g-rules": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, rules=64),
     "nic100g-reports": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, codel=True, reports=True),
     "nic100g-pie": Preset(data_bits=512, inputs=2, stallable=0b10, cells=16384, pie=True),
     "network-flows": Preset(data_bits=512, queues=1024, cells=16384, codel=True, pie=True, dualpi2=True, fq=True),
     "network-aqm": Preset(data_bits=512, cells=16384, codel=True, pie=True, dualpi2=True, fq=True),
-    "lab-128-queues": replace(ALL_AQMS, queues=128),
+    "lab-128-queues": replace(ALL_AQMS, queues=128, rules=64),
     "lab-victims-few-cells": Preset(cells=256, victims=8),
     "network": Preset(data_bits=512, cells=16384),
     "nic100g-victims": Preset(data_bits=512, inputs=2, stallable=0b10, cells=1024, victims=4),

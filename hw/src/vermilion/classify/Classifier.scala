@@ -29,6 +29,8 @@ class L4sWrite(p: LaneParams) extends Bundle {
   * Each egress has a table of 64 entries, and an entry for frames without IP. An entry holds the queue's number within its egress, so no packet goes to
   * an egress other than its own. A colour of 3 counts as red, so any content is harmless.
   *
+  * In builds with `rules` a packet's rule may give it another queue of its egress, and another colour ([[RuleTable]]).
+  *
   * In builds with `dualpi2` a packet of queue 2 i goes to queue 2 i + 1 if both queues are under DualPI2 and its ECN field has a bit of the mask of C (RFC 9331, section 5.1). Frames without IP have no ECN field.
   *
   * In builds with `fq` a packet whose class names a queue of a group goes to the queue that its flow selects ([[FlowGroups]]).
@@ -41,6 +43,7 @@ class Classifier(p: LaneParams) extends Module {
     val headers = Input(new Headers)
     val egress = Input(UInt(p.egressBits.W))
     val entry = Output(new ClassEntry(p))
+    val rule = Option.when(p.rules > 0)(Input(new RuleChoice(p.ruleBits, p.ofOneEgress.queueBits)))
     val write = Flipped(Valid(new ClassWrite(p)))
     val l4s = Option.when(p.dualpi2)(Flipped(Valid(new L4sWrite(p))))
     val group = Option.when(p.fq)(Flipped(Valid(new GroupWrite(p))))
@@ -77,7 +80,11 @@ class Classifier(p: LaneParams) extends Module {
   private val other = if (p.egresses == 1) others.head else VecInit(others)(io.egress)
   private val ofCodePoint = table.read(at(io.egress, io.headers.dscp)) & Fill(stored.getWidth, sweep.done)
   private val isIp = io.headers.isIp4 || io.headers.isIp6
-  private val raw = Mux(isIp, ofCodePoint.asTypeOf(other), other)
+  private val raw = WireInit(Mux(isIp, ofCodePoint.asTypeOf(other), other))
+  for (rule <- io.rule) {
+    when(rule.action.queue.valid) { raw.queue := rule.action.queue.bits }
+    when(rule.action.colour.valid) { raw.colour := rule.action.colour.bits }
+  }
   private val queue = if (p.egresses == 1) raw.queue else io.egress ## raw.queue
   private val isL4s = io.l4s.map { write =>
     val pairs = p.queues / 2

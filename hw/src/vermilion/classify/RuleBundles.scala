@@ -100,11 +100,10 @@ class RangeWrite extends Bundle {
   val high = UInt(16.W)
 }
 
-/** A request of a rule table. */
-class RuleRequest extends Bundle {
-  val fields = new RuleFields
+/** A packet for the counters of the rule that it was the first to match. */
+class RuleCount(ruleBits: Int) extends Bundle {
+  val rule = UInt(ruleBits.W)
   val lenBytes = UInt(vermilion.fixed.Formats.PktLenBits.W)
-  val counts = Bool() // the rule's counters count the packet
 }
 
 /** The answer of a rule table. */
@@ -112,6 +111,26 @@ class RuleAnswer(ruleBits: Int, queueBits: Int) extends Bundle {
   val hit = Bool() // some rule matches
   val rule = UInt(ruleBits.W) // the first that does
   val action = new RuleAction(queueBits) // undefined without a hit
+}
+
+/** What the rules of a build do with a packet, in its descriptor. Without a matching rule all of it is 0, but for `action.dscp.bits`, which then is the packet's own DSCP.
+  * `action.dscp` is valid for IP packets only.
+  */
+class RuleChoice(ruleBits: Int, queueBits: Int) extends RuleAnswer(ruleBits, queueBits)
+
+object RuleChoice {
+
+  /** The choice for a packet of these headers, from the answer for them. */
+  def apply(answer: RuleAnswer, isIp: Bool, dscp: UInt): RuleChoice = {
+    val out = Wire(new RuleChoice(answer.rule.getWidth, answer.action.queue.bits.getWidth))
+    val action = answer.action
+    out := 0.U.asTypeOf(out)
+    when(answer.hit) { out := answer }
+    val sets = answer.hit && action.dscp.valid && isIp
+    out.action.dscp.valid := sets
+    out.action.dscp.bits := Mux(sets, action.dscp.bits, dscp)
+    out
+  }
 }
 
 /** The counters of a rule. */

@@ -14,11 +14,11 @@ import vermilion.fixed.{Delay, Memory, MemoryKind, SweepInit}
   * over to it in one cycle. So each packet sees all rules of before the commit, or all of after it. A commit takes [[RuleWriter.cycles]] cycles
   * (11,330 with 64 rules), in which packets are looked up as before. After a reset no rule matches until the first commit.
   *
-  * '''Counters''' of a rule: packets that it was the first to match, and their bytes. They begin at 0 after a reset, never end, and a commit leaves them as they
+  * '''Counters''' of a rule: packets and their bytes, as `counted` tells. They begin at 0 after a reset, never end, and a commit leaves them as they
   * are. `counts` shows those of the rule in `snapshot` one cycle after it, all as of its cycle.
   *
   * Latency: [[RuleTable.Latency]] cycles from `request` to `answer`. `ready` is low for as many cycles after a reset as there are rules. Until then
-  * nothing may be requested.
+  * nothing may be counted.
   *
   * @param rules     a power of two from 16 to 256
   * @param queueBits bits of a queue's number within its egress
@@ -29,8 +29,9 @@ class RuleTable(rules: Int, queueBits: Int) extends Module {
   require(queueBits >= 1 && queueBits <= 12, s"queueBits is $queueBits; legal are 1 to 12")
   private val ruleBits = log2Ceil(rules)
   val io = IO(new Bundle {
-    val request = Flipped(Valid(new RuleRequest))
+    val request = Flipped(Valid(new RuleFields))
     val answer = Valid(new RuleAnswer(ruleBits, queueBits))
+    val counted = Flipped(Valid(new RuleCount(ruleBits))) // adds to a rule's counters
     val host = new RulePorts(ruleBits)
   })
   private val writer = Module(new RuleWriter(rules))
@@ -56,7 +57,7 @@ class RuleTable(rules: Int, queueBits: Int) extends Module {
   assert(!(io.host.pending && io.host.range.valid), "a range is written while the table is being made")
 
   // -- s0 to s3: which rules match --
-  tables.io.fields := io.request.bits.fields
+  tables.io.fields := io.request.bits
   tables.io.bank := bank
   tables.io.ranges := ranges
   tables.io.column := writer.io.column
@@ -80,16 +81,16 @@ class RuleTable(rules: Int, queueBits: Int) extends Module {
   // -- counters: a record in LUT RAM is read, changed and written back in one cycle --
   private val clear = new SweepInit(rules)
   io.host.ready := clear.done
-  assert(clear.done || !io.request.valid, "a packet is looked up before the counters are cleared")
+  assert(clear.done || !io.counted.valid, "a packet is counted before the counters are cleared")
   private val counters = Mem(rules, new RuleCounts)
-  private val counts = valids.last && answer.hit && Delay(io.request.bits.counts, RuleTable.Latency)
-  private val old = counters.read(answer.rule)
+  private val counted = io.counted.bits
+  private val old = counters.read(counted.rule)
   private val sum = Wire(new RuleCounts)
   sum.packets := old.packets + 1.U
-  sum.bytes := old.bytes + Delay(io.request.bits.lenBytes, RuleTable.Latency)
-  when(counts || !clear.done) {
+  sum.bytes := old.bytes + counted.lenBytes
+  when(io.counted.valid || !clear.done) {
     counters.write(
-      Mux(clear.done, answer.rule, clear.address),
+      Mux(clear.done, counted.rule, clear.address),
       Mux(clear.done, sum, 0.U.asTypeOf(sum))
     )
   }

@@ -285,6 +285,20 @@ class ControlPort(p: LaneParams) extends Module {
     eventCounts.io.reports.foreach(_ := ports.counts)
   }
 
+  // -- rules --
+  private val badRule = io.lane.rules.map { ports =>
+    show(R.Rules(), p.rules.U)
+    for (
+      (of, words) <- Seq(R.RuleValue -> 11, R.RuleAction -> 0, R.RuleMask -> 11, R.RuleMarker -> 0, R.PortRange -> 16)
+    )
+      if (words == 0) file.keep(of(), of.mask) else for (i <- 0 until words) file.keep(of(i), of.mask)
+    val (bad, counts) = new RuleRegisters(p, of => stored(of), after, file.recent)(ports)
+    counts.foreach { case (address, word) => show(address, word) }
+    val held = RegInit(false.B)
+    when(bad) { held := true.B }.elsewhen(written(R.Status()) && R.Status.badRule(file.raw).asBool) { held := false.B }
+    held
+  }
+
   // -- commit and snapshot of the selected queue --
   private val selected = R.QueueSelect.queue(stored(R.QueueSelect))
   private val selectedQueue = selected(p.queueBits - 1, 0)
@@ -334,18 +348,16 @@ class ControlPort(p: LaneParams) extends Module {
     .elsewhen(written(R.Status()) && R.Status.badQueue(file.raw).asBool) {
       badQueue := false.B
     }
-  show(
-    R.Status(),
-    Cat(
-      memoryFailed,
-      badQueue,
-      0.U((R.Status.badQueue.low - R.Status.clearPending.high - 1).W),
-      io.statistics.clearing,
-      snapshotPending,
-      committing,
-      RegNext(io.busy, true.B)
-    )
+  private val status = badRule.toSeq ++ Seq(
+    memoryFailed,
+    badQueue,
+    io.lane.rules.map(0.U(3.W) ## _.pending).getOrElse(0.U(4.W)),
+    io.statistics.clearing,
+    snapshotPending,
+    committing,
+    RegNext(io.busy, true.B)
   )
+  show(R.Status(), Cat(status))
 
   // -- events --
   eventCounts.io.lost := io.lost

@@ -79,6 +79,20 @@ class RegisterFile(write: Valid[RegisterWrite], read: UInt) {
     s3Rows(address / 4 >> RowBits) && s3Columns(address / 4 & (1 << RowBits) - 1)
   }
 
+  private lazy val s4Index = RegNext(RegNext(s2Index))
+
+  /** Of `words` words from `first` on: the index of the word that was written, one cycle after [[written]], and the word. */
+  def recent(first: Int, words: Int): (Valid[UInt], UInt) = {
+    require(
+      isPow2(words) && first % (4 * words) == 0 && first < 4 * Words,
+      s"first is $first; legal are multiples of 4 times $words words, a power of two, below ${4 * Words}"
+    )
+    val index = Wire(Valid(UInt(log2Ceil(words).W)))
+    index.valid := RegNext(s3Valid, false.B) && (s4Index >> log2Ceil(words)) === (first / 4 / words).U
+    index.bits := s4Index(log2Ceil(words) - 1, 0)
+    (index, RegNext(word))
+  }
+
   private val readHere = RegNext(isHere(read) && init.done, false.B)
   val readWord: UInt = copy(indexOf(read)) & Fill(32, readHere)
 

@@ -64,13 +64,15 @@ object RegisterMap {
     val clearStatistics = Field(1, 1)
   }
 
-  object Status extends Register(0x0044, BigInt("30f", 16)) {
+  object Status extends Register(0x0044, BigInt("71f", 16)) {
     val busy = Field(0, 0)
     val commitPending = Field(1, 1)
     val snapshotPending = Field(2, 2)
     val clearPending = Field(3, 3)
+    val rulesPending = Field(4, 4)
     val badQueue = Field(8, 8)
     val memoryFailed = Field(9, 9)
+    val badRule = Field(10, 10)
   }
 
   object RefreshesSkipped extends Register(0x0048, BigInt("ffffffff", 16)) {
@@ -388,6 +390,49 @@ object RegisterMap {
   }
 
   object Fq extends Register(0x0700, BigInt("ffffffff", 16))
+
+  object Rules extends Register(0x0710, BigInt("ffffffff", 16))
+
+  object RuleSelect extends Register(0x0714, BigInt("ff", 16)) {
+    val rule = Field(7, 0)
+  }
+
+  object RuleCommit extends Register(0x0718, BigInt("1", 16)) {
+    val go = Field(0, 0)
+  }
+
+  object RuleCountsPacketsLow extends Register(0x0720, BigInt("ffffffff", 16))
+
+  object RuleCountsPacketsHigh extends Register(0x0724, BigInt("ffffffff", 16))
+
+  object RuleCountsBytesLow extends Register(0x0728, BigInt("ffffffff", 16))
+
+  object RuleCountsBytesHigh extends Register(0x072c, BigInt("ffffffff", 16))
+
+  object PortRange extends Register(0x0740, BigInt("ffffffff", 16), 0x4) {
+    val low = Field(15, 0)
+    val high = Field(31, 16)
+  }
+
+  object RuleValue extends Register(0x0780, BigInt("ffffffff", 16), 0x4)
+
+  object RuleAction extends Register(0x07ac, BigInt("8f3f3fff", 16)) {
+    val queue = Field(11, 0)
+    val colour = Field(13, 12)
+    val dscp = Field(21, 16)
+    val setsQueue = Field(24, 24)
+    val setsColour = Field(25, 25)
+    val setsDscp = Field(26, 26)
+    val drop = Field(27, 27)
+    val on = Field(31, 31)
+  }
+
+  object RuleMask extends Register(0x07c0, BigInt("ffffffff", 16), 0x4)
+
+  object RuleMarker extends Register(0x07ec, BigInt("80000fff", 16)) {
+    val queue = Field(11, 0)
+    val setsMarker = Field(31, 31)
+  }
 
   object LostFramesLow extends Register(0x0800, BigInt("ffffffff", 16), 0x10)
 

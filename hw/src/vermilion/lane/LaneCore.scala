@@ -2,7 +2,7 @@ package vermilion.lane
 
 import chisel3._
 import chisel3.util._
-import vermilion.classify.ClassWrite
+import vermilion.classify.{ClassWrite, RulePorts}
 import vermilion.decide.PoolSettings
 import vermilion.fixed.Arithmetic
 import vermilion.fixed.Formats._
@@ -34,6 +34,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val flowEvents = Valid(new FlowEvents)
   val refreshSkipped = Output(Bool()) // a departure refreshed no average: packets used all slots
   val reports = Option.when(p.reports)(new ReportPorts(p))
+  val rules = Option.when(p.rules > 0)(new RulePorts(p.ruleBits))
 }
 
 /** Instantiates and connects the blocks of a lane's datapath.
@@ -95,7 +96,8 @@ class LaneCore(p: LaneParams) extends Module {
   private val running = RegInit(false.B)
   private val guards = Seq(buffer.guard, free.guard, queues.guard).flatten
   private val queuesReady =
-    (queues.pushOuts.map(_.ready) ++ guards.map(_.ready) ++ reporter.map(_.io.ready)).foldLeft(true.B)(_ && _)
+    (queues.pushOuts.map(_.ready) ++ guards.map(_.ready) ++ reporter.map(_.io.ready) ++
+      arbiter.io.rules.map(_.ready)).foldLeft(true.B)(_ && _)
   when(io.ready && policy.io.descriptor.ready && queuesReady) { running := true.B }
   for ((each, i) <- ingress.zipWithIndex) {
     each.io.in <> io.in(i)
@@ -108,6 +110,7 @@ class LaneCore(p: LaneParams) extends Module {
     each.io.descriptorTaken := arbiter.io.inputs(i).descriptorTaken
   }
   arbiter.io.types := io.configuration.ttlOption
+  arbiter.io.rules.zip(io.configuration.rules).foreach { case (to, from) => to <> from }
   arbiter.io.alloc <> free.io.cell
   // One cycle later: it is known late which cell is written, and the selection goes to every bit. The packet is requested much later.
   buffer.io.write.valid := RegNext(arbiter.io.write.valid, false.B)
@@ -290,8 +293,9 @@ class LaneCore(p: LaneParams) extends Module {
       .reduce(_ || _) || ceWaiting.reduce(_ || _) ||
       io.configuration.commit.valid
   private val holds = held.map(_.io.busy).getOrElse(false.B)
+  private val rules = arbiter.io.rules.map(_.pending).getOrElse(false.B)
   private val updates = (policy.pie.map(_.busy) ++ queues.dualPi2.map(_.busy)).foldLeft(false.B)(_ || _)
-  io.busy := elsewhere || queues.io.busy || updates || holds
+  io.busy := elsewhere || queues.io.busy || updates || holds || rules
   io.holdsPackets := elsewhere || queues.io.holdsPackets
 }
 

@@ -26,6 +26,8 @@ import vermilion.control.TokenKind
   *                return to the free list 64 cycles later
   * @param fq            groups of queues hold flows, by a hash of the packet's flow (classify/FlowGroups.scala), and new flows are served before old ones
   *                      (schedule/KeptPlaces.scala); only with `codel`
+  * @param rules         rules by any header fields, in front of the classes of a packet's DSCP (classify/RuleTable.scala): 0, none, or a power of two from 16
+  *                      to 256. A packet is decided 4 cycles later
   * @param heads         with the victim search, the most packets in the head of a queue. They belong to the scheduler and are never victims
   *                      (victim/VictimQueues.scala), 4, 8 or 16; None: 8 at 512 bits, else 4
   * @param protect       links, chains, queue entries and the queues' records are stored as codewords that correct one wrong bit and detect two, and
@@ -62,7 +64,8 @@ case class LaneParams(
     pie: Boolean = false,
     dualpi2: Boolean = false,
     reports: Boolean = false,
-    fq: Boolean = false
+    fq: Boolean = false,
+    rules: Int = 0
 ) {
   require(Seq(64, 128, 512).contains(dataBits), s"dataBits is $dataBits; legal are 64, 128 and 512")
   require(inputs >= 1 && inputs <= 16, s"inputs is $inputs; legal are 1 to 16")
@@ -132,6 +135,11 @@ case class LaneParams(
     s"fq is $fq with $queues queues; legal is a power of two"
   )
 
+  require(
+    rules == 0 || rules >= 16 && rules <= 256 && (rules & (rules - 1)) == 0,
+    s"rules is $rules; legal are 0 (no rules) and powers of two from 16 to 256"
+  )
+
   require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")
   require(
     evictedBits.forall(bits => bits >= 0 && bits <= userBits),
@@ -170,6 +178,7 @@ case class LaneParams(
   /** The kind of a memory of this depth and width, if it may be large. */
   def largeMemory(depth: Int, width: Int): MemoryKind = MemoryKind.large(depth, width, ultraRam)
   val inputBits: Int = log2Ceil(inputs).max(1)
+  val ruleBits: Int = log2Ceil(rules.max(1))
 
   /** Bits that count the cells of one packet. */
   val chainBits: Int = log2Ceil(16320 / 64 + 2)
@@ -177,7 +186,7 @@ case class LaneParams(
 
 /** Presets that are tested and supported. In the `nic` presets, input 0 is the port's receive side and input 1 the host. */
 object LaneParams {
-  val lab: LaneParams = LaneParams(victims = 16).withAqms
+  val lab: LaneParams = LaneParams(victims = 16, rules = 64).withAqms
   val nic10g: LaneParams = LaneParams(dataBits = 64, inputs = 2, stallable = Seq(false, true))
   val nic25g: LaneParams = LaneParams(dataBits = 128, inputs = 2, stallable = Seq(false, true))
   val nic100g: LaneParams = LaneParams(dataBits = 512, inputs = 2, cells = 16384, stallable = Seq(false, true))
@@ -200,7 +209,7 @@ object LaneParams {
     val egressesFew = card.copy(queues = 16, cells = 256, flows = 4096, victims = 0)
     val (labFew, nicFew) =
       (
-        lab.copy(cells = 256, victims = 0).withoutAqms,
+        lab.copy(cells = 256, victims = 0, rules = 0).withoutAqms,
         nic100g.copy(cells = 256)
       )
     byName ++ Map(
@@ -237,14 +246,15 @@ object LaneParams {
         stallable = Seq.fill(4)(Seq(false, true)).flatten
       ),
       // Several egresses; each input can be routed to any of them.
-      "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32).withAqms,
+      "lab-egresses" -> egressesFew.copy(cells = 1024, queues = 32, victims = 32, rules = 64).withAqms,
       "egresses-few-cells" -> egressesFew,
       "egresses-aqm-few-cells" -> egressesFew.withAqms,
       "egresses-victims-few-cells" -> egressesFew.copy(victims = 16),
-      "lab-without-victims" -> lab.copy(victims = 0).withoutAqms,
+      "lab-without-victims" -> lab.copy(victims = 0, rules = 0).withoutAqms,
       // A cell in a beat: with CoDel, with PIE; and the lane of the experiments with both.
       "nic100g-codel" -> nic100g.copy(codel = true),
       "nic100g-pie" -> nic100g.copy(pie = true),
+      "nic100g-rules" -> nic100g.copy(rules = 64),
       "nic100g-reports" -> nic100g.copy(codel = true, reports = true),
       "network-aqm" -> LaneParams(dataBits = 512, cells = 16384, heads = Some(4)).withAqms.copy(reports = false),
       "network-flows" -> LaneParams(dataBits = 512, cells = 16384, queues = 1024, heads = Some(4)).withAqms

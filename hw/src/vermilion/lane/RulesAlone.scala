@@ -34,9 +34,11 @@ class RulesAlone(rules: Int, queueBits: Int) extends Module {
   table.io.host <> host
   answer := table.io.answer
   table.io.request.valid := parser.io.out.valid
-  table.io.request.bits.fields.headers := parser.io.out.bits
-  table.io.request.bits.fields.tag := Delay(OuterTag(held.data, held.bytes), HeaderParser.Latency)
-  table.io.request.bits.fields.input := Delay(held.input, HeaderParser.Latency)
-  table.io.request.bits.lenBytes := Delay(held.lenBytes, HeaderParser.Latency)
-  table.io.request.bits.counts := Delay(held.counts, HeaderParser.Latency)
+  table.io.request.bits.headers := parser.io.out.bits
+  table.io.request.bits.tag := Delay(OuterTag(held.data, held.bytes), HeaderParser.Latency)
+  table.io.request.bits.input := Delay(held.input, HeaderParser.Latency)
+  private val toAnswer = HeaderParser.Latency + RuleTable.Latency
+  table.io.counted.valid := answer.valid && answer.bits.hit && Delay(held.counts, toAnswer)
+  table.io.counted.bits.rule := answer.bits.rule
+  table.io.counted.bits.lenBytes := Delay(held.lenBytes, toAnswer)
 }

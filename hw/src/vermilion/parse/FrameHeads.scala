@@ -2,6 +2,8 @@ package vermilion.parse
 
 import chisel3._
 import chisel3.util._
+import vermilion.classify._
+import vermilion.fixed.Delay
 import vermilion.fixed.Formats.CellBytes
 import vermilion.stream.Headers
 
@@ -19,7 +21,7 @@ class PassingCell(inputBits: Int) extends Bundle {
 
 object FrameHeads {
 
-  /** Cycles from the cell that ends a frame's head until its headers can be read. `waiting` tells it one cycle earlier. */
+  /** Cycles from the cell that ends a frame's head until its headers can be read, in builds without rules. `waiting` tells it one cycle earlier. */
   val Latency: Int = HeaderParser.Latency + 2
 }
 
@@ -32,9 +34,15 @@ object FrameHeads {
   * `choose` removes these from the waiting ones. `headers` are those at the place `read`. An input may have at most `depth` frames between their
   * first cell and the last cycle in which their headers are read. Each input uses its places as a ring.
   *
-  * Latency: [[FrameHeads.Latency]] cycles from `endsHead` to `headers`.
+  * In builds with rules, the headers go from the parser through a [[vermilion.classify.RuleTable]]. Neither of them ever waits. `choice` is what the rules do with the frame of
+  * `headers`, whose DSCP is then the one that they give.
+  *
+  * Latency: [[FrameHeads.Latency]] cycles from `endsHead` to `headers`, and [[vermilion.classify.RuleTable.Latency]] more in builds with rules.
+  *
+  * @param rules rules of the table; 0: there is none
+  * @param queueBits bits of a queue's number within its egress, for rules
   */
-class FrameHeads(inputs: Int, depth: Int) extends Module {
+class FrameHeads(inputs: Int, depth: Int, rules: Int = 0, queueBits: Int = 1) extends Module {
   require(depth >= 2 && isPow2(depth), s"depth is $depth; legal are powers of two from 2")
   private val inputBits: Int = log2Ceil(inputs).max(1)
 
@@ -48,6 +56,12 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
     val read = Input(UInt((inputBits + log2Ceil(depth)).W))
     val headers = Output(new Headers)
   })
+  private val table = Option.when(rules > 0)(Module(new RuleTable(rules, queueBits)).suggestName("rules"))
+
+  /** In builds with rules: the host's side, what is counted, and the choice at the place `read`. */
+  val host = table.map(_ => IO(new RulePorts(log2Ceil(rules))))
+  val counted = table.map(_ => IO(Flipped(Valid(new RuleCount(log2Ceil(rules))))))
+  val choice = table.map(_ => IO(Output(new RuleChoice(log2Ceil(rules), queueBits))))
 
   // ---- The head: its first cell from the memory, its second from the cycle before --------------------------------------
   private val skipped = 12 // bytes: Ethernet addresses
@@ -81,13 +95,17 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   private val store = Mem(1 << (inputBits + placeBits), new Headers)
   private val parsed = parser.io.out
   // A frame can be chosen one cycle before its headers can be read.
-  private val soon = ShiftRegister(parser.io.in.valid, HeaderParser.Latency - 1, false.B, true.B)
-  private val soonInput = ShiftRegister(input, HeaderParser.Latency - 1)
-  private val parsedInput = RegNext(soonInput)
+  private val early = ShiftRegister(parser.io.in.valid, HeaderParser.Latency - 1, false.B, true.B)
+  private val earlyInput = ShiftRegister(input, HeaderParser.Latency - 1)
+  private val parsedInput = RegNext(earlyInput)
+  private val lookup = if (rules == 0) 0 else RuleTable.Latency
+  private val soon = ShiftRegister(early, lookup, false.B, true.B)
+  private val soonInput = Delay(earlyInput, lookup)
   private val next, oldest = RegInit(VecInit.fill(inputs)(0.U(placeBits.W)))
   private val counts = RegInit(VecInit.fill(inputs)(0.U((placeBits + 1).W)))
   private def of(each: Vec[UInt], input: UInt): UInt = if (inputs == 1) each.head else each(input)
-  when(parsed.valid) { store.write(Cat(parsedInput, of(next, parsedInput)), parsed.bits) }
+  private val written = Cat(parsedInput, of(next, parsedInput))
+  when(parsed.valid) { store.write(written, parsed.bits) }
   for (i <- 0 until inputs) {
     val comes = soon && soonInput === i.U
     val goes = io.choose && io.input === i.U
@@ -100,4 +118,21 @@ class FrameHeads(inputs: Int, depth: Int) extends Module {
   }
   io.place := Cat(io.input, of(oldest, io.input))
   io.headers := store.read(io.read)
+
+  // ---- Rules ----------------------------------------------------------------------------------------------------------
+  for (table <- table) {
+    table.io.host <> host.get
+    table.io.counted := counted.get
+    table.io.request.valid := parsed.valid
+    table.io.request.bits.headers := parsed.bits
+    table.io.request.bits.tag := Delay(OuterTag(parser.io.in.bits.data, parser.io.in.bits.bytes), HeaderParser.Latency)
+    table.io.request.bits.input := parsedInput.pad(RuleFormats.InputBits)
+    val isIp = Delay(parsed.bits.isIp4 || parsed.bits.isIp6, lookup)
+    val choices = Mem(1 << (inputBits + placeBits), chiselTypeOf(choice.get))
+    when(table.io.answer.valid) {
+      choices.write(Delay(written, lookup), RuleChoice(table.io.answer.bits, isIp, Delay(parsed.bits.dscp, lookup)))
+    }
+    choice.get := choices.read(io.read)
+    io.headers.dscp := choice.get.action.dscp.bits
+  }
 }

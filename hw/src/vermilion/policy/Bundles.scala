@@ -42,6 +42,7 @@ class Decision(p: LaneParams) extends Bundle {
   val headCell = UInt(p.cellBits.W) // identifies the packet, like `outcome.victim.cell`
   val stored = Option.when(p.reports)(Bool()) // it has cells
   val outcome = new Outcome(VictimParams.of(p)) // defined only where `pushOut` is set
+  val rule = Option.when(p.rules > 0)(Valid(UInt(p.ruleBits.W))) // the first that matches the packet
   val updated = Option.when(p.codel)(Vec(Colour.Count, Bool())) // the averages that it has changed
 
   /** The averages that it has changed, for verdicts at departure. */
@@ -126,10 +127,17 @@ class Token(p: LaneParams) extends Bundle {
   val draw = UInt(32.W)
   val mark = new MarkTrace
   val distance = UInt(Distance.Bits.W) // from stage 0 on
+  val marker = Option.when(p.rules > 0)(UInt(p.queueBits.W)) // the queue whose marker marks the packet
   def isPacket: Bool = slot === Slot.Packet
 
-  /** A packet without a fault: not bad, and with cells. Only these are marked. */
+  /** A packet without a fault: not bad, and with cells. */
   def sound: Bool = isPacket && !descriptor.bad && !descriptor.noBuffer
+
+  /** Upstream of its marker: a packet that is marked, which are those without a fault that no rule drops. */
+  def isMarked: Bool = if (marker.isEmpty) sound else counted
+
+  /** The queue whose marker marks the packet. */
+  def markedBy: UInt = marker.getOrElse(entry.queue)
 
   /** A packet that averages count: without a fault and not policed. */
   def counted: Bool = sound && !mark.policed

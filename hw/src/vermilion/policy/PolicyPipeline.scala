@@ -126,21 +126,21 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private def holdUntil[T <: Data](x: T, from: Int, to: Int): T = Delay(x, to - from)
 
   // -- stages m0 to 0: the packet's colour, by token bucket or by flow --
-  marker.io.request.valid := slot.valid && slot.bits.sound
-  marker.io.request.bits.queue := slot.bits.entry.queue
+  marker.io.request.valid := slot.valid && slot.bits.isMarked
+  marker.io.request.bits.queue := slot.bits.markedBy
   marker.io.request.bits.colour := slot.bits.entry.colour
   marker.io.request.bits.lenBytes := slot.bits.descriptor.lenBytes
   marker.io.request.bits.l3Offset := slot.bits.descriptor.headers.l3Offset
   marker.io.request.bits.ipBytes := slot.bits.descriptor.headers.ipBytes
   marker.io.request.bits.time := slot.bits.mark.time
   marker.io.request.bits.draw := slot.bits.mark.draw
-  private val m1Config = markConfig.read(slot.bits.entry.queue)
-  private val m1ByFlow = marking(1).valid && marking(1).bits.sound && m1Config.kind === MarkerKind.Flow.U
+  private val m1Config = markConfig.read(slot.bits.markedBy)
+  private val m1ByFlow = marking(1).valid && marking(1).bits.isMarked && m1Config.kind === MarkerKind.Flow.U
   marker.io.config := m1Config
   flows.io.seed.valid := io.seed.valid
   flows.io.seed.bits := io.seed.bits.flow
   flows.io.request.valid := m1ByFlow
-  flows.io.request.bits.queue := marking(1).bits.entry.queue
+  flows.io.request.bits.queue := marking(1).bits.markedBy
   flows.io.request.bits.time := marking(1).bits.mark.time
   flows.io.request.bits.headers := marking(1).bits.descriptor.headers
   flows.io.request.bits.config := m1Config.flow
@@ -159,7 +159,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   private val token = Wire(Valid(new Token(p)))
   token := marking(mark)
   token.bits.distance := holdUntil(distance.io.distance, 1 - mark + Distance.Latency, 0)
-  when(marking(mark).bits.sound) {
+  when(marking(mark).bits.isMarked) {
     token.bits.entry.colour := Mux(byFlow, flow.colour, byBucket.colour)
     token.bits.mark.policed := Mux(byFlow, flowPoliced, byBucket.policed)
     token.bits.mark.level := byBucket.level
@@ -307,8 +307,8 @@ class PolicyPipeline(p: LaneParams) extends Module {
   d := done.queueEntry
   d.setCe := admitted && provisionalVerdict === Verdict.Mark.U
   private val remark = holdS6Until(s6Decide.remark(s6.entry.colour), latency)
-  d.setDscp := remark.on
-  d.dscp := remark.dscp
+  d.setDscp := remark.on || done.descriptor.rule.map(_.action.dscp.valid).getOrElse(false.B)
+  d.dscp := done.descriptor.rule.map(rule => Mux(remark.on, remark.dscp, rule.action.dscp.bits)).getOrElse(remark.dscp)
   d.removeOption := headers.hasTtlOption && holdS6Until(s6Decide.ttlOption, latency)
   io.refused.valid := decided && !admitted && done.descriptor.cells =/= 0.U && (p.victims == 0).B
   io.refused.bits.head := done.descriptor.headCell
@@ -385,6 +385,10 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.pushOut := pushesOut
   out.headCell := done.descriptor.headCell
   out.stored.foreach(_ := done.descriptor.cells =/= 0.U)
+  for ((to, from) <- out.rule.zip(done.descriptor.rule)) {
+    to.valid := from.hit
+    to.bits := from.rule
+  }
   out.outcome := 0.U.asTypeOf(out.outcome)
   io.decision.bits := Delay(out, settle)
   io.decision.bits.outcome := outcome

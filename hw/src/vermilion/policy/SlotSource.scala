@@ -53,6 +53,7 @@ class SlotSource(p: LaneParams) extends Module {
     io.ready.get := classifier.io.ready.get
   }
   classifier.io.headers := io.descriptor.bits.headers
+  classifier.io.rule.zip(io.descriptor.bits.rule).foreach { case (to, from) => to := from }
   classifier.io.egress := (
     if (p.routeInUser) io.descriptor.bits.user(p.egressBits - 1, 0)
     else if (p.inputs == 1) io.routes.head
@@ -88,6 +89,11 @@ class SlotSource(p: LaneParams) extends Module {
   token.mark.time := io.now
   token.mark.colour := classifier.io.entry.colour
   token.mark.draw := markRandom.io.draw
+  for ((marker, rule) <- token.marker.zip(io.descriptor.bits.rule)) {
+    val named = if (p.egresses == 1) rule.action.marker.bits else classifier.io.egress ## rule.action.marker.bits
+    token.mark.policed := rule.action.drop
+    marker := Mux(rule.action.marker.valid, named, classifier.io.entry.queue)
+  }
   when(io.commit.valid) {
     token.slot := Slot.Commit
     token.entry.queue := io.commit.bits

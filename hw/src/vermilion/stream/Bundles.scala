@@ -1,6 +1,7 @@
 package vermilion.stream
 
 import chisel3._
+import vermilion.classify.RuleChoice
 import vermilion.fixed.Formats._
 import vermilion.lane.LaneParams
 import vermilion.parse.IpStart
@@ -63,6 +64,7 @@ class PacketDescriptor(p: LaneParams) extends Bundle {
   val noBuffer = Bool() // no free cell, or longer than maxFrameBytes
   val user = UInt(p.userBits.W)
   val headers = new Headers
+  val rule = Option.when(p.rules > 0)(new RuleChoice(p.ruleBits, p.ofOneEgress.queueBits))
 }
 
 /** The record that an ingress gives at a frame's end. The arbiter adds the headers. Fields are as in [[PacketDescriptor]]. */

@@ -2,6 +2,7 @@ package vermilion.stream
 
 import chisel3._
 import chisel3.util._
+import vermilion.classify.RulePorts
 import vermilion.lane.LaneParams
 import vermilion.parse.{FrameHeads, TtlOptionTypes}
 
@@ -33,6 +34,7 @@ class IngressArbiter(p: LaneParams) extends Module {
     val alloc = Flipped(Decoupled(UInt(p.cellBits.W)))
     val write = Valid(new CellWrite(p))
     val descriptor = Decoupled(new PacketDescriptor(p))
+    val rules = Option.when(p.rules > 0)(new RulePorts(p.ruleBits))
   })
 
   private def roundRobin[T <: Data](asks: Seq[DecoupledIO[T]]): DecoupledIO[T] =
@@ -73,7 +75,7 @@ class IngressArbiter(p: LaneParams) extends Module {
   cell.ready := true.B
   io.write.valid := cell.valid && cell.bits.value.stored
   io.write.bits := cell.bits.value.write
-  private val heads = Module(new FrameHeads(p.inputs, Ingress.DescriptorDepth))
+  private val heads = Module(new FrameHeads(p.inputs, Ingress.DescriptorDepth, p.rules, p.ofOneEgress.queueBits))
   heads.io.types := io.types
   heads.io.cell.valid := cell.valid
   heads.io.cell.bits.input := cell.bits.input
@@ -118,6 +120,21 @@ class IngressArbiter(p: LaneParams) extends Module {
   io.descriptor.bits.noBuffer := descriptor.value.noBuffer
   io.descriptor.bits.user := descriptor.value.user
   io.descriptor.bits.headers := Mux(parsed(descriptor.value), heads.io.headers, notIp)
+  for (((to, from), counted) <- io.descriptor.bits.rule.zip(heads.choice).zip(heads.counted)) {
+    heads.host.get <> io.rules.get
+    to := from
+    when(!parsed(descriptor.value)) {
+      to := 0.U.asTypeOf(to)
+      to.action.dscp.bits := notIp.dscp
+    }
+    // One cycle later, so that the counters are not in the path of the descriptor.
+    counted.valid := RegNext(
+      io.descriptor.fire && to.hit && !descriptor.value.bad && !descriptor.value.noBuffer,
+      false.B
+    )
+    counted.bits.rule := RegNext(to.rule)
+    counted.bits.lenBytes := RegNext(descriptor.value.lenBytes)
+  }
   for ((each, i) <- io.inputs.zipWithIndex) each.descriptorTaken := io.descriptor.fire && descriptor.input === i.U
 
   // Grants the next free cell to an input.
