@@ -11,7 +11,7 @@ namespace vermilion {
 const char* usage() {
   return "vermilion-sim --in CAPTURE --config-words FILE [--engine rtl|model] [--rate BITS_PER_SECOND | --speed "
          "FACTOR]\n"
-         "              [--front FILE]   DSCPs by rules or by flow (front.h)\n"
+         "              [--front FILE]   DSCPs by flow (front.h)\n"
          "              [--split PAYLOAD_BYTES]   long TCP frames as segments; 0: as fit 1500 bytes of IP\n"
          "              [--seed N] [--out OUT.pcapng] [--stats-json FILE] [--trace FILE] [--why WHY.pcapng] "
          "[--reports REPORTS.pcapng] [--vcd FILE | --fst FILE] [--stalls]\n"

@@ -72,7 +72,7 @@
 //              frames that stayed whole
 //   rules[]    with rules, one per rule: {packets, bytes} of which it was the first to match, without `nobuf` and `bad`
 //   unmatched  with rules: packets that no rule matched, without these
-//   spread     with --spread (spread.h): {matched, changed, not_ip}: frames; of these, frames that had another DSCP, and
+//   spread     with --front (front.h): {matched, changed, not_ip}: frames; of these, frames that had another DSCP, and
 //              frames that are not IP and so have none
 //   input_stalled_clocks    stalled beats at the inputs, summed over cycles and inputs (RTL)
 #pragma once

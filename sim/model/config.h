@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-#include "vm_profile_types.h" /* from the driver's library (sw_driver/lib): the register image of a queue */
+/* From the driver's library (sw_driver/lib): the register images of a queue and of a rule. */
+#include "vm_profile_types.h"
+#include "vm_rule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,15 +49,9 @@ typedef struct {
 
 /* A rule by any header fields, rules.h: value and mask of each word of the key, and the words of the registers
  * rule_action and rule_marker. */
-enum { VM_RULE_WORDS = 11, VM_PORT_RANGES = 8, VM_MAX_RULES = 256 };
-typedef struct {
-  uint32_t value[VM_RULE_WORDS], mask[VM_RULE_WORDS];
-  uint32_t action, marker;
-} VmRule;
-/* Ports from `low` to `high`, both included. */
-typedef struct {
-  uint32_t low, high;
-} VmPortRange;
+#define VM_MAX_RULES 256
+typedef struct vm_rule_image VmRule;
+typedef struct vm_port_range VmPortRange; /* from `low` to `high`, both included */
 
 typedef struct {
   uint32_t queue_count; /* all egresses together; the queues of egress e begin at e queue_count / egress_count */

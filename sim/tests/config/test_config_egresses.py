@@ -1,12 +1,13 @@
 """The file of a lane with several egresses: what each egress gets, the sentence for every fault, and `check`."""
 
+import dataclasses
 import json
 
 import pytest
 from click.testing import CliRunner
 
 from vermilion.commands.check import check
-from vermilion.configuration import config, config_file, egresses
+from vermilion.configuration import config, config_file, egresses, rules
 from vermilion.profile import quantise
 from vermilion.toolchain import build
 from vermilion.values.fields import UserError
@@ -189,16 +190,30 @@ def test_a_command_of_one_egress_refuses_the_file():
         config_file.load(FILE)
 
 
-def test_rules_by_queue_need_one_dscp(tmp_path):
-    lane = loaded(tmp_path, TEXT + '[[rule]]\nqueue = "calls"\n[[rule]]\nqueue = "bulk"\n')
-    assert egresses.codes(lane.rule, lane.configs) == [46, 10]
-    with pytest.raises(UserError, match='rule number 1: queue "rest" has another DSCP in one egress than in another'):
-        loaded(
-            tmp_path,
-            TEXT.replace("default = true", 'default = true\ndscp = ["AF31"]', 1) + '[[rule]]\nqueue = "rest"\n',
-        )
-    with pytest.raises(UserError, match='rule number 1, queue is "none", which is not there'):
-        loaded(tmp_path, TEXT + '[[rule]]\nqueue = "none"\n')
+def test_rules_by_queue_need_one_index_in_the_egresses_that_their_packets_reach(tmp_path):
+    build = dataclasses.replace(BUILD, rules=64)
+    calls, bulk = '[[rule]]\nqueue = "calls"\n', '[[rule]]\nmatch = { ingress = 1 }\nqueue = "bulk"\nmarker = "bulk"\n'
+    lane = loaded(tmp_path, TEXT + calls + bulk, build)
+    at = {queue.name: queue.at for queue in lane.configs[1].queue}
+    assert lane.placed() == [rules.Placed(queue=at["calls"]), rules.Placed(at["bulk"], at["bulk"])]
+    record = quantise.lane(lane, build.queues)
+    assert [rule["action"] & 0xFFF for rule in record["rules"]] == [at["calls"], at["bulk"]]
+    for text, sentence in (
+        (
+            bulk.replace("ingress = 1", "ingress = 0"),
+            'rule number 1, queue is "bulk", which is not there; queues of egress "host" are',
+        ),
+        (
+            '[[rule]]\nqueue = "rest"\n',
+            'queue is "rest", which is number 1 of egress "host" and number 2 of egress "wire"',
+        ),
+        ('[[rule]]\nqueue = "none"\n', 'rule number 1, queue is "none", which is not there'),
+        (calls * 65, r"\[\[rule\]\] is given 65 times; legal are up to 64"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            loaded(tmp_path, TEXT + text, build)
+    with pytest.raises(UserError, match="this build has no rules"):
+        loaded(tmp_path, TEXT + calls)
 
 
 def test_check_shows_every_egress_in_80_columns():

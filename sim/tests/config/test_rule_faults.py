@@ -9,7 +9,7 @@ from support import plain_rules
 from support.command_lines import command, furnish
 from vermilion.configuration import config_file, rules
 from vermilion.experiments import settings
-from vermilion.simulation import front
+from vermilion.profile import quantise
 from vermilion.values.fields import UserError
 from vermilionctl import programming
 
@@ -24,17 +24,19 @@ def rule(match: str = "", action: str = TO) -> str:
 
 
 FAULTS = {
-    "no action": (rule(action=""), ["rule number 1", "gives neither queue nor dscp", "one of them"]),
-    "two actions": (rule(action=f"{TO}\ndscp = 3"), ["rule number 1", "has both queue and dscp"]),
-    "named": (rule(action='name = "x y"'), ['rule "x y" gives neither']),
+    "no action": (rule(action=""), ["rule number 1", "has no action", "queue, colour, dscp and marker, or drop"]),
+    "drop and a queue": (rule(action=f"{TO}\ndrop = true"), ["rule number 1", "has both drop and queue", "drop alone"]),
+    "no drop": (rule(action="drop = false"), ["rule number 1", "has no action"]),
+    "drop as a number": (rule(action="drop = 1"), ["rule number 1, drop is 1", "true and false"]),
+    "marker of no queue": (rule(action='marker = "afl"'), ['marker is "afl"', 'did you mean "af1"?']),
+    "queue without a marker": (rule(action='marker = "af1"'), ['marker is "af1", a queue that has no marker']),
+    "ECN 4": (rule("ecn = 4"), ["match.ecn is 4", "0 to 3"]),
+    "named": (rule(action='name = "x y"'), ['rule "x y" has no action']),
     "a name of two lines": (rule(action=f'{TO}\nname = "a\\nb"'), ["rule", "name is 'a\\nb'", "1 to 64 printable"]),
     "second rule": (rule() + "[[rule]]\ndscp = 64", ["rule number 2, dscp is 64", "0 to 63"]),
     "unknown queue": (rule(action='queue = "fa1"'), ['rule number 1, queue is "fa1"', 'did you mean "af1"?']),
     "unlike any queue": (rule(action='queue = "xyz"'), ['queue is "xyz"', '"af1", "none", "default"']),
-    "queue without DSCP": (rule(action='queue = "none"'), ['no DSCP leads to queue "none" in green', "a dscp"]),
-    "colour without DSCP": (rule(action=f'{TO}\ncolour = "red"'), ['"af1" in red', "it has green and yellow"]),
     "unknown colour": (rule(action=f'{TO}\ncolour = "blue"'), ['colour is "blue"', "green, yellow, red"]),
-    "colour of a DSCP": (rule(action='dscp = 3\ncolour = "red"'), ['has colour "red" but no queue']),
     "queue as a number": (rule(action="queue = 1"), ["queue is 1", "text in quotes"]),
     "match beside the rule": (rule(action=f'{TO}\nprotocol = "tcp"'), ["protocol is no key", "match = { protocol"]),
     "misspelt beside": (rule(action=f"{TO}\nsorce_port = 1"), ["sorce_port is no key", "match = { source_port"]),
@@ -102,7 +104,7 @@ LEGAL = [
 def test_legal(tmp_path, match):
     file = tmp_path / "c.toml"
     file.write_text(rule(match))
-    assert front.words(config_file.load(file), None)["rules"][0]["dscp"] == 10
+    assert len(quantise.hardware(config_file.load(file))["rules"]) == 1
 
 
 HIDDEN = {
@@ -184,9 +186,18 @@ COMMANDS = {
     "a capture of this name": ("run --split 1448 no.pcap", "no.pcap: cannot be read"),
     "no number before the capture": ("run --split no.pcap", "no.pcap: cannot be read"),
     "no number at the end": ("run no.pcap --split", "no.pcap: cannot be read"),
+    "rules for a build without": (
+        "run in.pcapng --config rules.toml --preset nic10g",
+        "this build has no rules, a build with rules is needed, such as the preset lab",
+    ),
+    "65 rules": ("run in.pcapng --config many.toml", "[[rule]] is given 65 times; legal are up to 64"),
+    "nine ranges": (
+        "run in.pcapng --config ranges.toml",
+        "rule number 9, destination_port needs the ninth range; legal are 8 of destination_port",
+    ),
     "a device with rules": (
         "device s --config rules.toml",
-        "rules.toml: has [[rule]], which `vermilion run` alone applies",
+        "rules.toml: has [[rule]], which `vermilion run` alone writes to the lane",
     ),
 }
 
@@ -195,6 +206,10 @@ COMMANDS = {
 def test_command(tmp_path, monkeypatch, capfd, name):
     (tmp_path / "rules.toml").write_text(rule())
     (tmp_path / "ingress.toml").write_text(rule("ingress = 1"))
+    many = [f"[[rule]]\nmatch = {{ vlan = {n} }}\n{TO}\n" for n in range(65)]
+    (tmp_path / "many.toml").write_text(HEAD + "".join(many))
+    ports = [f'match = {{ destination_port = "{n}-{n + 100}" }}\n' for n in range(1, 10)]
+    (tmp_path / "ranges.toml").write_text(HEAD + "".join(f"[[rule]]\n{each}{TO}\n" for each in ports))
     look = furnish(tmp_path, monkeypatch)
     before, (words, text) = look(), COMMANDS[name]
     status, out, err = command(monkeypatch, capfd, *words.split())
@@ -203,14 +218,14 @@ def test_command(tmp_path, monkeypatch, capfd, name):
 
 
 def test_card(tmp_path):
-    """A card has no stage for rules: a file that has some is not loaded, by registers or by netlink."""
+    """The tools of a card do not write rules: a file that has some is not loaded, by registers or by netlink."""
     file = tmp_path / "c.toml"
     file.write_text(rule())
-    with pytest.raises(UserError, match=r"has \[\[rule\]\], which .* a card has no such stage"):
+    with pytest.raises(UserError, match=r"has \[\[rule\]\], which .* a card does not get them"):
         programming.fits(config_file.load(file), 4096, file)
 
 
 def test_experiment():
-    """Nor has the lane of an experiment."""
-    with pytest.raises(UserError, match="an experiment has no such stage"):
+    """Nor has the lane of an experiment any."""
+    with pytest.raises(UserError, match="an experiment does not get them"):
         settings.lane({"port": {"rate": 10**6}, "rule": [{"dscp": 1}]})

@@ -21,9 +21,11 @@ from support.engine_outputs import same, write_words
 from support.headers import ones_complement
 from support.runs import vermilion
 from vermilion.configuration import config, rules
+from vermilion.profile import quantise
 from vermilion.simulation import front
 from vermilion.toolchain import build
 from vermilion.values import units
+from vermilion.values.fields import UserError
 
 SEED = 24
 ONE_QUEUE = {"port": {"rate": "100Gbit"}, "queue": [{"name": "all", "default": True}]}
@@ -179,11 +181,13 @@ def error(data: bytes) -> int:
 
 
 def through(folder, program, frames: list[bytes], asked: config.Config, spread=None, *options):
-    """A run with what stands before the lane, of frames back to back at 1 Gbit/s."""
-    file = folder / "front.json"
-    file.write_text(json.dumps(front.words(asked, spread)))
+    """A run of frames back to back at 1 Gbit/s."""
     capture = pcap(folder / "in.pcap", [(i, data, len(data)) for i, data in enumerate(frames)])
-    options = ("--front", file, "--rate", 10**9, *options)
+    if spread:
+        file = folder / "front.json"
+        file.write_text(json.dumps(front.words(asked, spread)))
+        options = ("--front", file, *options)
+    options = ("--rate", 10**9, *options)
     return engine(program, folder, write_words(folder / "words.json", asked), capture, *options)
 
 
@@ -203,16 +207,9 @@ def test_rules(tmp_path, seed):
     wanted = [stated(asked, data) for data in frames]
     assert [without_checksum(data, fields(data)) for data in out] == [data for _, data, _ in wanted]
     assert list(map(error, out)) == list(map(error, frames))
-    changed = [a != b for a, b in zip(out, frames, strict=True)]
     for number, counts in enumerate(stats["rules"]):
-        mine = [i for i, (first, _, _) in enumerate(wanted) if first == number]
-        not_ip = sum(not wanted[i][2] for i in mine)
-        assert counts == {
-            "dscp": asked[number]["dscp"],
-            "matched": len(mine),
-            "changed": sum(changed[i] for i in mine),
-            "not_ip": not_ip,
-        }
+        mine = [len(frames[i]) for i, (first, _, _) in enumerate(wanted) if first == number]
+        assert counts == {"packets": len(mine), "bytes": sum(mine)}
     assert stats["unmatched"] == sum(number is None for number, _, _ in wanted)
 
 
@@ -263,23 +260,42 @@ QUEUES = {
 }
 
 
-@pytest.mark.parametrize(
-    "queue, colour, code",
-    [("voice", None, 46), ("data", None, 20), ("data", "yellow", 3), ("data", "red", 22), ("rest", "green", 0)]
-    + [("rest", "yellow", 1)],
-)
-def test_queue(queue, colour, code):
-    """A queue stands for the first DSCP of its list in that colour; the default queue's green for the lowest that none claims."""
-    rule = {"queue": queue} | ({"colour": colour} if colour else {})
-    made = config.parse(QUEUES | {"rule": [rule]})
-    assert rules.codes(made.rule, made.queue) == [code]
+def test_queues_of_rules_are_numbers_and_groups_begin_with_their_first(tmp_path):
+    """A rule's queue and marker are the file's queues by name."""
+    police = {"queue": "voice", "kind": "trtcm", "cir": "1Mbit", "cbs": 2000, "pir": "1Mbit", "pbs": 2000}
+    tables = QUEUES["queue"] + [{"name": "flows", "aqm": "codel", "fq": 4, "dscp": [9]}]
+    asked = [
+        {"queue": "rest", "colour": "red"},
+        {"queue": "flows", "dscp": 9},
+        {"marker": "voice"},
+        {"drop": True, "match": {"ecn": 3}},
+    ]
+    made = config.parse({"port": {"rate": "1Gbit"}, "queue": tables, "marker": [police], "rule": asked})
+    record = quantise.hardware(made)
+    at = {queue.name: queue.at for queue in reversed(made.queue)}
+    actions = [(rule["action"], rule["marker"]) for rule in record["rules"]]
+    on = 1 << 31
+    assert actions == [
+        (on | 1 << 24 | at["rest"] | 1 << 25 | 2 << 12, 0),
+        (on | 1 << 24 | at["flows"] | 1 << 26 | 9 << 16, 0),
+        (on, on | at["voice"]),
+        (on | 1 << 27, 0),
+    ]
+    assert at["flows"] % 4 == 0
 
 
-def test_default_queue_of_a_file_that_claims_0():
-    """The default queue's green is the lowest unclaimed DSCP, not 0, where 0 is another's."""
-    asked = {"port": {"rate": "1Gbit"}, "queue": [{"name": "a", "dscp": [0, 1]}, {"name": "b", "default": True}]}
-    made = config.parse(asked | {"rule": [{"queue": "b"}]})
-    assert rules.codes(made.rule, made.queue) == [2]
+def test_ranges_are_shared_and_the_ninth_is_refused():
+    """Single ports and aligned ranges of a power of two take none."""
+    rules_ = [{"match": {"source_port": f"{10 * n}-{10 * n + 4}"}, "dscp": 1} for n in range(1, 9)] * 3
+    rules_ += [{"match": {"source_port": port}, "dscp": 1} for port in (80, "64-127", "0-65535", "65534-65535")]
+    record = quantise.hardware(config.parse(ONE_QUEUE | {"rule": rules_}))
+    assert record["port_ranges"] == [[10 * n, 10 * n + 4] for n in range(1, 9)] + [[1, 0]] * 8
+    assert [rule["mask"][8] for rule in record["rules"][24:]] == [0xFFFF0000, 0xFFC00000, 0, 0xFFFE0000]
+    ninth = [*rules_, {"match": {"source_port": "5-7"}, "dscp": 1}]
+    with pytest.raises(
+        UserError, match="rule number 29, source_port needs the ninth range; legal are 8 of source_port"
+    ):
+        quantise.hardware(config.parse(ONE_QUEUE | {"rule": ninth}))
 
 
 def flow_code(data: bytes, codes: list[int]) -> int | None:
@@ -321,7 +337,7 @@ def test_page():
     text = re.search(r"^```toml\n(.*?)^```", page, re.M | re.S)[1]
     raw = tomllib.loads((build.ROOT / "sim/configs/default.toml").read_text()) | tomllib.loads(text)
     made = config.parse(raw)
-    assert rules.codes(made.rule, made.queue) == [46, 12, 8]
+    assert [rules.does(rule) for rule in made.rule] == ["ef", "af1, yellow, AF12", "CS1"]
     assert [rules.text(rule.match) for rule in made.rule] == [
         "protocol 17, destination_port 3478-3481",
         "source 10.1.0.0/16, protocol 6",
@@ -341,7 +357,7 @@ def test_both_engines(program, tmp_path):
     frames += [bytes(Ether(src=f"02:00:00:00:00:{i:02x}") / IP() / TCP(flags="A") / Raw(bytes(4000))) for i in range(8)]
     options = ("--split", 0)
     done = {
-        name: through(tmp_path, build.simulator("nic10g"), frames, made, None, "--engine", name, *options)
+        name: through(tmp_path, build.simulator("nic100g-rules"), frames, made, None, "--engine", name, *options)
         for name in ("rtl", "model")
     }
     same(done["rtl"], done["model"])
@@ -354,7 +370,7 @@ def test_both_engines(program, tmp_path):
         number = next((i for i, rule in enumerate(asked) if fits(rule["match"], fields(data))), None)
         if number is not None:
             counts[number] += -(-4000 // 1460) if len(data) > 4000 else 1
-    assert [rule["matched"] for rule in done["rtl"].stats["rules"]] == counts and min(counts) > 20
+    assert [rule["packets"] for rule in done["rtl"].stats["rules"]] == counts and min(counts) > 20
 
 
 def test_printed(tmp_path):
@@ -371,7 +387,7 @@ def test_printed(tmp_path):
     status, out, err = vermilion("run", capture, "--config", file, "--engine", "model")
     assert status == 0, err
     rows = [line.split() for line in out.splitlines()]
-    assert ["1", "[b]", "mail", "AF21", "3", "3"] in rows and ["2", "EF", "2", "2"] in rows and ["3", "CS1"] in rows
-    assert "1 frames matched no rule" in out
+    assert ["1", "[b]", "mail", "a", "3", "162"] in rows and ["2", "EF", "2", "92"] in rows and ["3", "CS1"] in rows
+    assert "1 packets matched no rule" in out
     status, out, _ = vermilion("check", file)
     assert "protocol 6, destination_port 25" in out and units.dscp_name(18) in out

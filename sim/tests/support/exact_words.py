@@ -8,6 +8,8 @@ import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+from support import lane_rules
+
 COLOURS = ("green", "yellow", "red")
 LEN_MAX = 2**27 - 1
 MASKS = {"red": (7, 7, 7), "wred": (7, 7, 7), "rio-c": (1, 3, 7), "rio-2": (1, 7, 7), "rio-dc": (1, 2, 4)}
@@ -331,4 +333,5 @@ def hardware(config, egresses=1):
         "default": [rest, 0],
         "seed": config.seed,
         "ttl_option": {"ip4": config.ttl_option.ip4, "ip6": config.ttl_option.ip6},
+        **lane_rules.of_file(config.rule, {queue.name: queue.index for queue in reversed(config.queue)}),
     }

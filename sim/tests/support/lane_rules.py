@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 from support.drawn_rules import DrawnRules
-from support.plain_rules import View, first
+from support.plain_rules import Rule, View, first
 from support.rule_image import MARKER, MASKS, SIDE, WORDS, Image, Ranges
 
 
@@ -77,3 +77,20 @@ def edited(frame: bytes, dscp: int) -> bytes:
         total = (total & 0xFFFF) + (total >> 16)
     data[at + 10 : at + 12] = (total ^ 0xFFFF).to_bytes(2, "big")
     return bytes(data)
+
+
+def plain(rule, numbers: dict[str, int]) -> Rule:
+    """A `[[rule]]` of a file as a rule of plain comparisons; `numbers`: of the queues, by name."""
+    given = rule.match.model_dump()
+    network = rule.match.source or rule.match.destination
+    action = {"drop": True} if rule.drop else {}
+    action |= {name: numbers[getattr(rule, name)] for name in ("queue", "marker") if getattr(rule, name) is not None}
+    action |= {} if rule.colour is None else {"colour": ("green", "yellow", "red").index(rule.colour)}
+    action |= {} if rule.dscp is None else {"dscp": rule.dscp}
+    return Rule(**given, version=network.version if network else None, action=action)
+
+
+def of_file(given, numbers: dict[str, int]) -> dict:
+    """The part of the record that the rules of a file give."""
+    ranges = Ranges()
+    return record([plain(rule, numbers) for rule in given], ranges) if given else {}

@@ -282,7 +282,7 @@ def test_reserves_of_before_do_not_hinder_a_file_of_all(bench, whole):
         ("6400B", "65KB", "pool.cap is 12800B; legal is 0 for none, or 65KB, the reserve, and more"),
         ('["d", 0]', "[0]", "routes has 1 entry; legal is 2, the inputs of this build"),
         ('"9KB"', '"9KB"\nvictim = "nearest"\nvictim_window = 17', "victim_window is 17; legal is 1 to 16"),
-        ('limit = "9KB"\n', 'limit = "9KB"\n[[rule]]\ndscp = 1\n', "which `vermilion run` alone applies"),
+        ('limit = "9KB"\n', 'limit = "9KB"\n[[rule]]\ndscp = 1\n', "which `vermilion run` alone writes"),
     ],
 )
 def test_a_fault_in_one_egress_writes_none(bench, whole, old, new, sentence):

@@ -352,7 +352,9 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
         if marker.queue in marked:
             raise UserError(f'queue "{marker.queue}" has two markers; one may')
         marked.add(marker.queue)
-    rules.codes(config.rule, placed)
+    owners = {marker.queue for marker in config.marker}
+    for number_, rule in enumerate(config.rule, 1):
+        rules.place(number_, rule, [placed], [""], owners)
     shares = departure.pairs([(q.name, q.at, q) for q in placed])
     placed = [q.model_copy(update={"quantum": shares[q.at]}) if q.at in shares else q for q in placed]
     return config.model_copy(update={"queue": placed, "marker": groups.spread(config.marker, queues)})

@@ -36,7 +36,7 @@ from .markers import Marker
 from .pool import CELL_BYTES, CELLS_MOST
 from .refusals import first, sentence
 from .reports import Reports
-from .rules import Rule
+from .rules import Placed, Rule
 
 EGRESSES = (1, 2, 4, 8)  # that a build can have
 INPUTS_MOST = 16  # of a build
@@ -54,12 +54,22 @@ class Build:
     inputs: int | None = None
     aqms: frozenset[str] | None = None  # by sojourn time
     reports: bool | None = None
+    rules: int | None = None
 
 
 def of_shape(shape: Preset) -> Build:
     """What a preset (`build.Preset`) has."""
     share = shape.queues // shape.egresses
-    return Build(share, min(shape.victims, share), shape.cells, shape.egresses, shape.inputs, shape.aqms, shape.reports)
+    return Build(
+        share,
+        min(shape.victims, share),
+        shape.cells,
+        shape.egresses,
+        shape.inputs,
+        shape.aqms,
+        shape.reports,
+        shape.rules,
+    )
 
 
 @editors(whole_or_text(0, CELL_BYTES * CELLS_MOST, AMOUNT))
@@ -201,6 +211,12 @@ class Lane:
             parts=parts,
         )
 
+    def placed(self) -> list[Placed]:
+        """Where the queues of each rule are."""
+        one = len(self.configs) == 1
+        called = [""] if one else [f"egress {self.label(e)}" for e in range(len(self.configs))]
+        return placed(self.rule, self.configs, [0] if one else self.routes, called)
+
     def inputs(self, egress: int) -> list[int]:
         return [number for number, to in enumerate(self.routes) if to == egress]
 
@@ -241,6 +257,7 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
             validated(raw)  # a key that is no key: the hint knows those of several egresses, too
         one = config.parse(raw, build.queues, build.victims, build.cells, False, build.aqms, build.reports)
         check_inputs(one.rule, build)
+        rules.check(one.rule, build.rules)
         return Lane([one], [None], [Share()], routes(None, {}, build), one.rule, reports=one.reports)
     file = validated(raw)
     at = numbered(file.egress, build)
@@ -252,7 +269,7 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
     labels = {name: e for e, name in enumerate(names) if name is not None}
     reports.check(file.reports, [q.name for each in configs for q in each.queue], build.reports)
     ways = routes(file.routes, labels, build)
-    return Lane(configs, names, shares, ways, rules_of(raw, configs, build), several, file.reports)
+    return Lane(configs, names, shares, ways, rules_of(raw, configs, ways, called, build), several, file.reports)
 
 
 def validated(raw: dict[str, Any]) -> File:
@@ -353,13 +370,16 @@ def check_shares(file: File, shares: list[Share], called: list[str], build: Buil
         raise UserError(f"pool.size is {file.pool.size}; legal is {legal}")
 
 
-def rules_of(raw: dict[str, Any], configs: list[Config], build: Build) -> list[Rule]:
-    """The file's rules, which stand in front of the whole lane."""
+def rules_of(
+    raw: dict[str, Any], configs: list[Config], ways: list[int], called: list[str], build: Build
+) -> list[Rule]:
+    """The file's rules, which are those of the whole lane."""
     if not raw.get("rule"):
         return []
     found = validated({"rule": raw["rule"]}).rule
-    codes(found, configs)
     check_inputs(found, build)
+    rules.check(found, build.rules)
+    placed(found, configs, ways, called)
     return found
 
 
@@ -372,15 +392,15 @@ def check_inputs(given: list[Rule], build: Build) -> None:
             raise UserError(f"{where}; this build has inputs {legal}")
 
 
-def codes(given: list[Rule], configs: list[Config]) -> list[int]:
-    """The DSCP that each rule gives, the same in every egress that has the rule's queue."""
-    found: list[int] = []
+def placed(
+    given: Sequence[Rule], configs: Sequence[Config], ways: Sequence[int], called: Sequence[str]
+) -> list[Placed]:
+    """Where each rule's queues are, the same in every egress to which the rule's packets can go. `ways`: the egress of each input."""
+    found = []
     for number_, rule in enumerate(given, 1):
-        has = [each.queue for each in configs if any(queue.name == rule.queue for queue in each.queue)]
-        every = [queue for each in configs for queue in each.queue]
-        leads = {rules.code(number_, rule, queues) for queues in has or [every]}
-        if len(leads) > 1:
-            whose = f'queue "{rule.queue}" has another DSCP in one egress than in another'
-            raise UserError(f"{rules.label(number_, rule)}: {whose}; legal is dscp in place of queue")
-        found += leads
+        ingress = rule.match.ingress
+        reached = sorted(set(ways) if ingress is None or ingress >= len(ways) else {ways[ingress]})
+        of = [configs[e] for e in reached]
+        owners = {marker.queue for each in of for marker in each.marker}
+        found.append(rules.place(number_, rule, [each.queue for each in of], [called[e] for e in reached], owners))
     return found

@@ -1,17 +1,18 @@
-"""The `[[rule]]` tables: which packets go to which queue whatever DSCP they come with. Fields: `docs/configuration.md`.
+"""The `[[rule]]` tables: what becomes of packets by any of their header fields. Fields: `docs/configuration.md`.
 
-The simulator applies them in front of the lane (sim/harness/front.h); a card has no such stage, so what loads a card refuses them
-(`refuse`). Names of fields are those of a multi-field classifier (RFC 2475, section 2.3.1).
+Builds with the parameter `rules` have them (docs/rules.md). The tools of cards do not write them yet, so they refuse them (`refuse`). Names of fields are
+those of a multi-field classifier (RFC 2475, section 2.3.1).
 """
 
 import difflib
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, Self, TypedDict
+from typing import Annotated, Literal, Protocol, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, StrictBool, model_validator
 
 from vermilion.values import units
 from vermilion.values.fields import COLOURS, Strict, UserError, code_alone, editors, number, one_line, whole_or_text
@@ -87,6 +88,7 @@ class Match(Strict):
     source_port: Ports | None = None
     destination_port: Ports | None = None
     dscp: Code | None = None
+    ecn: Annotated[int, number(0, 3, "0 to 3: 1 is ECT(1), 2 ECT(0), 3 CE", whole=True)] | None = None
 
     @model_validator(mode="after")
     def fields_fit_each_other(self) -> Self:
@@ -102,21 +104,23 @@ class Match(Strict):
 
 
 class Rule(Strict):
-    """`[[rule]]`: the first that matches a frame gives it the DSCP that leads to `queue` and `colour`, or `dscp`."""
+    """`[[rule]]`: the first that matches a frame gives it queue, colour, DSCP and marker, or drops it."""
 
     name: Annotated[str, BeforeValidator(one_line)] | None = None
     match: Match = Match()
     queue: str | None = None
     colour: Literal["green", "yellow", "red"] | None = None
     dscp: Code | None = None
+    marker: str | None = None
+    drop: StrictBool = False
 
     @model_validator(mode="after")
-    def one_thing_is_given(self) -> Self:
-        if (self.queue is None) == (self.dscp is None):
-            both = "has both queue and dscp" if self.queue is not None else "gives neither queue nor dscp"
-            raise ValueError(f"{both}; legal is one of them")
-        if self.colour and self.queue is None:
-            raise ValueError(f'has colour "{self.colour}" but no queue; legal is colour with queue, not with dscp')
+    def actions_fit_each_other(self) -> Self:
+        given = [name for name in ("queue", "colour", "dscp", "marker") if getattr(self, name) is not None]
+        if self.drop and given:
+            raise ValueError(f"has both drop and {given[0]}; legal is drop alone")
+        if not self.drop and not given:
+            raise ValueError("has no action; legal are one or more of queue, colour, dscp and marker, or drop")
         return self
 
 
@@ -125,6 +129,8 @@ class Target(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def at(self) -> int: ...
     @property
     def default(self) -> bool: ...
     @property
@@ -158,26 +164,47 @@ def label(number: int, rule: Rule) -> str:
     return f'rule "{rule.name}"' if rule.name else f"rule number {number}"
 
 
-def codes(rules: list[Rule], queues: Sequence[Target]) -> list[int]:
-    """The DSCP that each rule gives; UserError where a queue is not there or no DSCP leads to it."""
-    return [code(number_, rule, queues) for number_, rule in enumerate(rules, 1)]
+@dataclass(frozen=True)
+class Placed:
+    """The numbers, within an egress, of the queues that a rule names."""
+
+    queue: int | None = None
+    marker: int | None = None
 
 
-def code(number_: int, rule: Rule, queues: Sequence[Target]) -> int:
-    """The DSCP that rule number `number_` gives."""
-    if rule.dscp is not None:
-        return rule.dscp
-    known = {queue.name: queue for queue in queues}
-    if rule.queue is None or rule.queue not in known:
-        names = ", ".join(f'"{name}"' for name in known)
-        legal = near(rule.queue, known) or f"; queues are {names}"
-        raise UserError(f"{label(number_, rule)}, queue is {units.shown(rule.queue)}, which is not there{legal}")
-    queue, colour = known[rule.queue], rule.colour or "green"
-    if (found := code_for(queues, queue, colour)) is None:
-        has = [each for each in COLOURS if code_for(queues, queue, each) is not None]
-        legal = f"it has {' and '.join(has)}" if has else "give the queue a dscp"
-        raise UserError(f'{label(number_, rule)}: no DSCP leads to queue "{queue.name}" in {colour}; {legal}')
-    return found
+def place(
+    number_: int, rule: Rule, egresses: Sequence[Sequence[Target]], called: Sequence[str], marked: Iterable[str]
+) -> Placed:
+    """Where a rule's queues are. `egresses`: the queues of each egress to which the rule's packets can go, and `called`, what a sentence calls these. They
+    have the queue under the same number, or UserError. `marked`: the queues that have a marker.
+    """
+
+    def of(field: str, name: str | None) -> int | None:
+        if name is None:
+            return None
+        found: dict[int, str] = {}
+        for queues, where in zip(egresses, called, strict=True):
+            known = {queue.name: queue for queue in reversed(queues)}  # of a group, the first
+            if name not in known:
+                names = ", ".join(f'"{each}"' for each in dict.fromkeys(queue.name for queue in queues))
+                of_where = f" of {where}" if where else ""
+                legal = near(name, known) or f"; queues{of_where} are {names}"
+                raise UserError(f"{label(number_, rule)}, {field} is {units.shown(name)}, which is not there{legal}")
+            found.setdefault(known[name].at, where)
+        if len(found) > 1:
+            (one, here), (other, there) = list(found.items())[:2]
+            whose = f'{field} is "{name}", which is number {one} of {here} and number {other} of {there}'
+            raise UserError(
+                f"{label(number_, rule)}, {whose}; legal is a queue with the same index in each, or a rule for each with match.ingress"
+            )
+        return next(iter(found))
+
+    made = Placed(of("queue", rule.queue), of("marker", rule.marker))
+    if rule.marker is not None and rule.marker not in marked:
+        raise UserError(
+            f'{label(number_, rule)}, marker is "{rule.marker}", a queue that has no marker; give it a [[marker]]'
+        )
+    return made
 
 
 def within(wide: object, narrow: object) -> bool:
@@ -216,38 +243,34 @@ def text(match: Match) -> str:
     return ", ".join(f"{name} {shown(value)}" for name, value in given.items() if value is not None) or "every frame"
 
 
+def does(rule: Rule) -> str:
+    """A rule's actions on one line."""
+    if rule.drop:
+        return "drop"
+    given = [
+        rule.queue,
+        rule.colour,
+        rule.dscp is not None and units.dscp_name(rule.dscp),
+        rule.marker and f"marker of {rule.marker}",
+    ]
+    return ", ".join(str(each) for each in given if each)
+
+
+def check(given: Sequence[Rule], most: int | None) -> None:
+    """Refuses more rules than the build has. None: it is not known."""
+    if most is None or len(given) <= most:
+        return
+    if most == 0:
+        raise UserError(
+            "[[rule]] is given; this build has no rules, a build with rules is needed, such as the preset lab"
+        )
+    raise UserError(f"[[rule]] is given {len(given)} times; legal are up to {most}, the rules of this build")
+
+
 def refuse(config: WithRules, path: str | Path, what: str) -> None:
     """Ends what would leave out the rules of a file in silence."""
     if config.rule:
         raise UserError(
-            f"{path}: has [[rule]], which `vermilion run` alone applies, in front of the lane; {what} has no such stage: "
+            f"{path}: has [[rule]], which `vermilion run` alone writes to the lane; {what} does not get them: "
             "take the rules out, and give packets their DSCP where they are sent"
         )
-
-
-class Address(TypedDict):
-    """A prefix in words of 32 bits, least significant first."""
-
-    six: int
-    address: list[int]
-    mask: list[int]
-
-
-def words(rule: Rule, code: int) -> dict[str, object]:
-    """A rule as sim/harness/front.h takes it."""
-    match = rule.match
-    plain = ("ingress", "vlan", "pcp", "protocol", "source_port", "destination_port")
-    out: dict[str, object] = {"dscp": code, **{name: getattr(match, name) for name in plain}}
-    out |= {name: address(getattr(match, name)) for name in ("source", "destination")}
-    out["match_dscp"] = match.dscp
-    return {name: value for name, value in out.items() if value is not None}
-
-
-def address(net: IpNetwork | None) -> Address | None:
-    if net is None:
-        return None
-
-    def split(value: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[int]:
-        return [int(value) >> 32 * i & 0xFFFFFFFF for i in range(4)]
-
-    return {"six": int(net.version == 6), "address": split(net.network_address), "mask": split(net.netmask)}

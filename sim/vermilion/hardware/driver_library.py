@@ -16,7 +16,10 @@ from typing import Any
 
 CARRIED = Path(__file__).parent / "driver"
 SOURCES = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[3] / "sw_driver" / "lib"
-HEADERS = [SOURCES / name for name in ("vm_types.h", "vm_units.h", "vm_profile_types.h", "vm_profile.h", "vm_access.h")]
+HEADERS = [
+    SOURCES / name
+    for name in ("vm_types.h", "vm_units.h", "vm_profile_types.h", "vm_profile.h", "vm_rule.h", "vm_access.h")
+]
 BASIC = {
     "u32": ctypes.c_uint32,
     "u64": ctypes.c_uint64,
@@ -160,6 +163,8 @@ def load(path: str | Path) -> ctypes.CDLL:
         ("shape_check", ctypes.c_bool, address, address),
         ("marker_convert", None, address, address),
         ("curve_convert", None, address, u32, address),
+        ("port_ranges_clear", None, address),
+        ("rule_convert", ctypes.c_bool, address, address, address),
         ("refusal_text", u32, address, ctypes.c_char_p, u32),
         ("error_text", ctypes.c_char_p, ctypes.c_int),
     ):

@@ -6,16 +6,17 @@ queue and its marker, and here its words become the record of `docs/hardware-con
 
 import ctypes
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from vermilion.configuration import reports
 from vermilion.configuration.config import Config, Curve, Queue
-from vermilion.configuration.egresses import Asked, Lane, Whole
+from vermilion.configuration.egresses import Asked, Lane, Whole, placed
 from vermilion.configuration.markers import Marker
 from vermilion.configuration.pool import CELL_BYTES, Pool
+from vermilion.configuration.rules import Placed, Rule
 from vermilion.hardware.driver_library import C, fault_of, library, number, pair, plain
 from vermilion.hardware.formats import (
     IDLE_FRAC,
@@ -33,6 +34,7 @@ from vermilion.hardware.formats import (
 )
 from vermilion.values.fields import COLOURS, UserError
 
+from . import rule_words
 from .image_record import ColourRecord, CurveRecord, QueueImage
 from .marker_values import marker_lines
 from .record import CardRecord, LaneRecord, PoolRecord, QueueRecord, Record
@@ -141,7 +143,15 @@ def hardware(config: Config, egresses: int = 1) -> LaneRecord:
     }
     if config.pool:
         made["pool"] = {"size": pool_cells(config.pool), "reserve": [0], "cap": [0]}
+    put_rules(made, config.rule, placed(config.rule, [config], [0], [""]))
     return made
+
+
+def put_rules(made: Record, given: Sequence[Rule], where: Sequence[Placed]) -> None:
+    """Adds the rules to a record, if there are any."""
+    if given:
+        found = rule_words.record(given, where)
+        made["rules"], made["port_ranges"] = found["rules"], found["port_ranges"]
 
 
 def card(configs: list[Config], routes: list[int], share: int) -> CardRecord:
@@ -182,6 +192,7 @@ def lane(asked: Lane, share: int) -> Record:
         made = card(asked.named(), asked.routes, share)
         if pool := shares(asked, range(len(asked.configs))):
             made["pool"] = pool
+        put_rules(made, asked.rule, asked.placed())
     if asked.reports:
         names: dict[int, str] = {}
         for e, each in enumerate(asked.configs):

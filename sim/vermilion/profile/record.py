@@ -3,6 +3,7 @@
 from typing import NotRequired, TypedDict
 
 from .image_record import QueueImage, Scaled
+from .rule_words import RuleRecord
 
 
 class QueueRecord(QueueImage):
@@ -47,6 +48,8 @@ class _Common(TypedDict):
     seed: int
     ttl_option: TtlTypes
     pool: NotRequired[PoolRecord]
+    rules: NotRequired[list[RuleRecord]]
+    port_ranges: NotRequired[list[list[int]]]  # of source ports, then of destination ports
     reports: NotRequired[dict[str, object]]  # configuration/reports.py
     buffer_cells: NotRequired[int]  # of the build; `vermilion run` adds them
     max_frame_bytes: NotRequired[int]

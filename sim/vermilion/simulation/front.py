@@ -1,4 +1,4 @@
-"""What `vermilion run` does to frames in front of the lane: `[[rule]]`, `--spread` and `--split` (sim/harness/front.h, segmenter.h)."""
+"""What `vermilion run` does to frames in front of the lane, `--spread` and `--split` (sim/harness/front.h, segmenter.h); and what rules matched."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from .result import Result
 F = TypeVar("F", bound=Callable[..., Any])
 SPLIT_MIN, SPLIT_MAX = 48, 9600  # TCP payload bytes of a segment; sim/harness/options.cpp
 BY_MTU = "mtu"
-TEXTS, COUNTS = ["rule", "DSCP"], ["matched", "changed", "not IP"]  # columns of `rule_rows`
+TEXTS, COUNTS = ["rule", "does"], ["packets", "bytes"]  # columns of `rule_rows`
 
 
 class Run(click.Command):
@@ -76,11 +76,7 @@ def spread_codes(config: Asked) -> list[int]:
 
 def words(config: Asked, spread: str | None) -> dict[str, Any] | None:
     """What sim/harness/front.h reads; None where frames stay as they are."""
-    if spread:
-        return {"spread": spread_codes(config)}
-    given = egresses.codes(config.rule, egresses.parts(config))
-    made = [rules.words(rule, code) for rule, code in zip(config.rule, given, strict=True)]
-    return {"rules": made} if made else None
+    return {"spread": spread_codes(config)} if spread else None
 
 
 def arguments(held: dict[str, Any] | None, split: int | None, place: Callable[[], Path | str]) -> list[object]:
@@ -94,14 +90,12 @@ def arguments(held: dict[str, Any] | None, split: int | None, place: Callable[[]
 
 
 def rule_rows(result: Result, config: Asked | None) -> list[list[Any]]:
-    """A row for each rule of a run: its number and name or action, the DSCP it gives, and what it matched."""
+    """A row for each rule of a run: its number and name, what it does, and packets and bytes of which it was the first to match."""
     rows = []
     for number, (rule, counts) in enumerate(
         zip(config.rule if config else [], result.get("rules", []), strict=False), 1
     ):
-        action = rule.name or rule.queue or ""
-        cells = [counts[name] for name in ("matched", "changed", "not_ip")]
-        rows.append([f"{number} {action}".strip(), units.dscp_name(counts["dscp"]), *cells])
+        rows.append([f"{number} {rule.name or ''}".strip(), rules.does(rule), counts["packets"], counts["bytes"]])
     return rows
 
 
@@ -112,7 +106,7 @@ def lines(result: Result) -> list[str]:
         found.append(f"split: {split['frames']:,} frames became {split['segments']:,} segments")
         found[-1] += f", {split['whole']:,} stayed whole" if split["whole"] else ""
     if result.get("unmatched"):
-        found.append(f"{result['unmatched']:,} frames matched no rule")
+        found.append(f"{result['unmatched']:,} packets matched no rule")
     if spread := result.get("spread"):
         flows = f"spread: {spread['matched'] - spread['not_ip']:,} packets by flow"
         found.append(f"{flows}; {spread['not_ip']:,} frames that are not IP stay")

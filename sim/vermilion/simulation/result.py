@@ -134,7 +134,7 @@ class Result(TypedDict, total=False):
     stream: Check
     warnings: dict[str, int]
     split: Split
-    rules: list[Matched]
+    rules: list[dict[str, int]]  # packets and bytes of each
     unmatched: int
     spread: Matched
 

@@ -113,7 +113,7 @@ def configuration(screen: Console, config: Config, egresses: int = 1) -> None:
             screen.print(made)
     screen.print(distance_table(config))
     if config.rule:
-        screen.print(rule_table(config.rule, rules.codes(config.rule, config.queue)))
+        screen.print(rule_table(config.rule))
     for note in notes(config):
         screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     if config.marker:

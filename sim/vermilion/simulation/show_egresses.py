@@ -19,7 +19,7 @@ def lane(screen: Console, asked: Lane, only: int | None = None) -> None:
     screen.width = min(screen.width, narrow.WIDTH)
     screen.print(egress_table(asked))
     if asked.rule:
-        screen.print(rule_table(asked.rule, egresses.codes(asked.rule, asked.configs)))
+        screen.print(rule_table(asked.rule))
     for note in rules.notes(asked.rule):
         screen.print(f"Note: {note}.", markup=False, soft_wrap=True)
     shown: list[int] = []

@@ -6,7 +6,6 @@ from vermilion.configuration import rules
 from vermilion.configuration.config import Config
 from vermilion.configuration.rules import Rule
 from vermilion.console.tables import table
-from vermilion.values import units
 
 
 def distance_table(config: Config) -> Table:
@@ -24,10 +23,9 @@ def distance_table(config: Config) -> Table:
     return made
 
 
-def rule_table(given: list[Rule], codes: list[int]) -> Table:
-    """What each rule matches, and the DSCP that it gives."""
-    made = table("Rules, first match wins; applied by `vermilion run`", ["rule", "matches", "queue", "DSCP"], [])
-    for number, (rule, code) in enumerate(zip(given, codes, strict=True), 1):
-        to = f"{rule.queue}, {rule.colour or 'green'}" if rule.queue else ""
-        made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), to, units.dscp_name(code))
+def rule_table(given: list[Rule]) -> Table:
+    """What each rule matches, and what it does."""
+    made = table("Rules, first match wins", ["rule", "matches", "does"], [])
+    for number, rule in enumerate(given, 1):
+        made.add_row(f"{number} {rule.name or ''}".strip(), rules.text(rule.match), rules.does(rule))
     return made
