@@ -1,4 +1,4 @@
-"""The `[[rule]]` tables: which packets go to which queue whatever DSCP they come with. Fields: `docs/configuration.md`.
+"""The `[[rule]]` tables: which packets go to which queue whatever DSCP they come with. Fields: `docs/configuration/rules.md`.
 
 The simulator applies them in front of the lane (sim/harness/front.h); a card has no such stage, so what loads a card refuses them
 (`refuse`). Names of fields are those of a multi-field classifier (RFC 2475, section 2.3.1).
