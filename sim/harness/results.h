@@ -58,7 +58,7 @@
 //              if there are none
 //   flow_events
 //              {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: events of the flows of all
-//              flow markers (docs/flow-markers.md, "The table"), each at most 2^32-1. RTL: read from its registers; a
+//              flow markers (docs/flow-table.md), each at most 2^32-1. RTL: read from its registers; a
 //              count that differs from the model's is an error in `counters`. --engine model: the model's count
 //   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that
 //              differ

@@ -15,7 +15,7 @@
  * packets, a pool's in bytes of its cells. If a build counts no cells, the pool's value is the sum
  * over its queues. Its high-water mark is then at least the true one.
  *
- * A lane with a pool of cells (docs/configuration.md, "Pool") has dynamic thresholds, the alpha of
+ * A lane with a pool of cells (docs/configuration/ports.md, "Pool") has dynamic thresholds, the alpha of
  * each queue: alpha = 2^(threshold - 10), where devlink's threshold is 0 to 20. Without a pool the
  * thresholds are static: each queue's limit in bytes, which devlink only shows.
  */

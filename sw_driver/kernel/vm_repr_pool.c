@@ -2,7 +2,7 @@
 /* The pool of cells: the lane's size, and the reserve and cap of an egress. And the flush, which
  * empties queues.
  *
- * Rules and registers: docs/configuration.md, "Pool". The software copies keep sizes in bytes as
+ * Rules and registers: docs/configuration/ports.md, "Pool". The software copies keep sizes in bytes as
  * the user gave them; the lane has whole cells.
  */
 #include "vm_core.h"

@@ -2,7 +2,7 @@
 #include "vm_profile.h"
 #include "vm_ratio.h"
 
-/* Bit c of an estimator's mask: it counts colour c. docs/configuration.md, "average". */
+/* Bit c of an estimator's mask: it counts colour c. docs/configuration/queue.md, "average". */
 static const u32 masks_of[][VM_COLOURS] = {
 	[VM_AVERAGE_RED] = { 7, 7, 7 },	  [VM_AVERAGE_WRED] = { 7, 7, 7 },   [VM_AVERAGE_RIO_C] = { 1, 3, 7 },
 	[VM_AVERAGE_RIO_2] = { 1, 7, 7 }, [VM_AVERAGE_RIO_DC] = { 1, 2, 4 },

@@ -12,7 +12,7 @@ import pytest
 from support import corundum_shell as shell
 from vermilion.toolchain import build
 
-# A folder with corundum_app_params.csv and corundum_app_ports.csv, made from Corundum's sources by others: docs/changing.md
+# A folder with corundum_app_params.csv and corundum_app_ports.csv, made from Corundum's sources by others: docs/changing/tests.md
 LISTS = Path(os.environ.get("VERMILION_CORUNDUM_LISTS", build.ROOT / "lists"))
 PARAMETERS, PORTS = shell.interface()
 

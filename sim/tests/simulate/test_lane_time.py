@@ -89,7 +89,7 @@ def test_wraps_before_and_within_a_run_change_nothing(tmp_path, engine):
             for item in stats[name]:
                 item[0] -= start
         found[start] = json.dumps([stats[name] for name in ("queues", "seconds")])
-        if start >= WRAP:  # behind; across a wrap averages may differ a little, docs/limits.md
+        if start >= WRAP:  # behind; across a wrap averages may differ a little, docs/limits/policy.md
             assert [stats[name] for name in ("samples", "events")] == samples
         samples = samples or [stats[name] for name in ("samples", "events")]
         out[start] = (tmp_path / "out.pcapng").read_bytes()

@@ -148,7 +148,7 @@ def test_a_file_gives_the_pool(tmp_path):
 
 @pytest.mark.parametrize("preset, size, gap", [("lab", 9600, 8000), (PRESET, 1514, 400), (PRESET, 9600, 2500)])
 def test_the_advised_size_leaves_room_for_what_is_not_counted(tmp_path, preset, size, gap):
-    """All ports are flooded with long frames: the pool refuses some, and no frame finds the buffer without a cell (docs/configuration.md)."""
+    """All ports are flooded with long frames: the pool refuses some, and no frame finds the buffer without a cell (docs/configuration/ports.md)."""
     shape, longest = build.shape(preset), -(-size // CELL)
     room = shape.inputs * (2 * longest + 40) + shape.egresses * (2 * longest + 3)
     pool = {"size": max(shape.cells - room, 0), "reserve": [0] * shape.egresses, "cap": [0] * shape.egresses}

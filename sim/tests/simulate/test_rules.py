@@ -332,8 +332,8 @@ def test_spread(tmp_path):
 
 
 def test_page():
-    """The rules of docs/configuration.md are legal beside the queues of the shipped configuration."""
-    page = (build.ROOT / "docs/configuration.md").read_text().partition("## `[[rule]]`")[2]
+    """The rules of docs/configuration/rules.md are legal beside the queues of the shipped configuration."""
+    page = (build.ROOT / "docs/configuration/rules.md").read_text()
     text = re.search(r"^```toml\n(.*?)^```", page, re.M | re.S)[1]
     raw = tomllib.loads((build.ROOT / "sim/configs/default.toml").read_text()) | tomllib.loads(text)
     made = config.parse(raw)

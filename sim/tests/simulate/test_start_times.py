@@ -19,7 +19,7 @@ TICK_WRAP = 2**16 << 22  # of the flow table's ages
 DAY = 24 * 3600 * 10**9  # the longest silence of a capture
 BURST_NS = 8 * 40_000 * 1000 // 10  # of the port below
 
-# No averages, of which idle ageing may differ across a wrap (docs/limits.md).
+# No averages, of which idle ageing may differ across a wrap (docs/limits/policy.md).
 SHAPED = """
 [port]
 rate = "10Mbit"

@@ -76,10 +76,12 @@ def test_what_is_nightly_is_named():
     using = [path for folder in suite.PYTEST.values() for path in files(folder, "test_*.py") if path != Path(__file__)]
     assert not [path for path in using if "VERMILION_LONG" in path.read_text()], "nightly.py alone asks for it"
     using = [path for path in using if re.search(r"^from support\.nightly import", path.read_text(), re.M)]
-    rows = re.findall(r"^\| `(\S+/test_\w+\.py)` \| (.+) \| (.+) \|$", (ROOT / "docs/changing.md").read_text(), re.M)
+    rows = re.findall(
+        r"^\| `(\S+/test_\w+\.py)` \| (.+) \| (.+) \|$", (ROOT / "docs/changing/tests.md").read_text(), re.M
+    )
     assert sorted(file for file, *_ in rows) == sorted(str(path.relative_to(ROOT)) for path in using)
     scala = [path for path in files("hw/test", "*.scala") if "Nightly.is" in path.read_text()]
-    rows = re.findall(r"^\| `(\S+\.scala)` \| .+ \| .+ \|$", (ROOT / "docs/changing.md").read_text(), re.M)
+    rows = re.findall(r"^\| `(\S+\.scala)` \| .+ \| .+ \|$", (ROOT / "docs/changing/tests.md").read_text(), re.M)
     assert sorted(rows) == sorted(str(path.relative_to(ROOT)) for path in scala) and scala
     chosen = "${{ (github.event_name == 'schedule' || inputs.nightly) && '1' || '' }}"
     assert WORKFLOW["jobs"]["test"]["env"]["VERMILION_LONG"] == chosen

@@ -1,4 +1,4 @@
-"""What takes too long for every run: tests and sizes with `VERMILION_LONG=1` in the environment. docs/changing.md names them, and what every run has in their place."""
+"""What takes too long for every run: tests and sizes with `VERMILION_LONG=1` in the environment. docs/changing/tests.md names them, and what every run has in their place."""
 
 import os
 

@@ -1,6 +1,6 @@
 """Rules over the bytes of a frame, in plain comparisons: what a multi-field classifier has to find, without its key.
 
-`View(frame)` reads a frame as docs/architecture.md says that the lane's parser does. `Rule.fits(view, port)` compares. `frames(rng)` gives frames of all kinds
+`View(frame)` reads a frame as docs/architecture/data-path.md says that the lane's parser does. `Rule.fits(view, port)` compares. `frames(rng)` gives frames of all kinds
 with few different values, so that rules which are drawn from one frame match others, too.
 """
 

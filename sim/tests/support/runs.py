@@ -11,7 +11,7 @@ from vermilion.simulation import simulate
 ROOT = Path(__file__).resolve().parents[3]
 CAPTURES = Path(
     os.environ.get("VERMILION_CAPTURES", ROOT / "captures")
-)  # real traffic, which the project does not hold: docs/changing.md
+)  # real traffic, which the project does not hold: docs/changing/tests.md
 SHIPPED = ROOT / "sim" / "captures" / "default.pcapng"
 REAL = ["netflix", "teams", "gnutella", "reddit", "wechat"]
 

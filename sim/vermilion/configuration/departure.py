@@ -1,4 +1,4 @@
-"""Rules for queues that decide by sojourn time: CoDel, PIE, DualPI2 and `ce_threshold` (docs/configuration.md, "By sojourn time")."""
+"""Rules for queues that decide by sojourn time: CoDel, PIE, DualPI2 and `ce_threshold` (docs/configuration/aqm.md)."""
 
 from collections.abc import Iterable, Sequence
 

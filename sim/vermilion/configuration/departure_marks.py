@@ -1,4 +1,4 @@
-"""Rules for queues whose curves mark packets as they leave, `mark_at = "dequeue"` (docs/configuration.md, "Marks at departure")."""
+"""Rules for queues whose curves mark packets as they leave, `mark_at = "dequeue"` (docs/configuration/curves.md, "Marks at departure")."""
 
 from collections.abc import Iterable
 

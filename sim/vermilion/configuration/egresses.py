@@ -1,4 +1,4 @@
-"""A lane with several egresses in one file: `[[egress]]`, `routes` and the shares of the pool. Fields: `docs/configuration.md`.
+"""A lane with several egresses in one file: `[[egress]]`, `routes` and the shares of the pool. Fields: `docs/configuration/ports.md`.
 
 The file's `[port]`, `[[queue]]` and `[[marker]]` are those of every egress. An `[[egress]]` has its own in place of them: fields of the port one by
 one, queues and markers all together. A file without `[[egress]]` and `routes` is that of a lane with one egress.

@@ -1,4 +1,4 @@
-"""Numbers of queues, and groups of queues that hold flows: `fq` of a queue (docs/configuration.md, "Flows in queues of their own")."""
+"""Numbers of queues, and groups of queues that hold flows: `fq` of a queue (docs/configuration/aqm.md, "FQ-CoDel")."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, Self, TypeVar

@@ -1,4 +1,4 @@
-"""The `[[marker]]` tables: what gives a queue's packets their colour. Fields and defaults: `docs/configuration.md`.
+"""The `[[marker]]` tables: what gives a queue's packets their colour. Fields and defaults: `docs/configuration/markers.md`.
 
 Kinds and their fields: leaf (P0, P2), srTCM (RFC 2697), trTCM (RFC 2698), REDP with its combined dropper (P0); by flow 3CPM,
 WPM, APM and none (P1); papers: docs/words.md. A bucket or threshold in packets counts each packet as `packet` bytes, and the

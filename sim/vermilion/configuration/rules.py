@@ -1,4 +1,4 @@
-"""The `[[rule]]` tables: what becomes of packets by any of their header fields. Fields: `docs/configuration.md`.
+"""The `[[rule]]` tables: what becomes of packets by any of their header fields. Fields: `docs/configuration/rules.md`.
 
 Builds with the parameter `rules` have them (docs/rules.md). The tools of cards do not write them yet, so they refuse them (`refuse`). Names of fields are
 those of a multi-field classifier (RFC 2475, section 2.3.1).

@@ -65,7 +65,7 @@ What is sent: `sim/harness/bench.h`; how the lane stands: `sim/vermilion/measure
 * `bubbles`: clocks lost against line rate. `lost`: frames left out by the input or `nobuf`, which would skip averages, curves and spacing.
 * Latencies are the least seen, in clocks from tlast: to the verdict, to the first beat out.
 * Queues have a curve from p = 1/16 at an empty queue, uniform spacing, and a limit of half of the buffer's cells. Not measured: shaped
-  queues ([limits](../limits.md), scheduler).
+  queues ([limits](../limits/traffic.md#scheduler)).
 * Flows: `one` TCP flow, so the same queue, bucket, set of the flow table and state in every clock, or 1,024 at `random`, over sixteen queues, as far apart as the build has them.
 * Victim search, 64 bytes into one queue, distances at random: `red`, every arrival forced over half of the limit; `ecn`, half of the frames ECT, early drops and marks; `tail`,
   push-outs among the last 16 packets, at the limit. The port is slower than the stream, so that queues stand: a tenth of it, and 55 % for `ecn`. A push-out costs one packet: `evicted`

@@ -90,7 +90,7 @@ def card(shape: build.Preset, frame: int, spread: str) -> CardRecord:
 
     Each egress has sixteen queues as above, with the markers in turn and ECN; where the build has the search each loss of a curve is a push-out.
     Limits add up to the whole buffer, but are 4 packets at least. The pool has all cells but those of frames that come in or are sent
-    (docs/architecture.md). Half of it is reserved, and each queue may have 8 times what is free. Ports and queues are shaped to what the stream
+    (docs/architecture/data-path.md). Half of it is reserved, and each queue may have 8 times what is free. Ports and queues are shaped to what the stream
     carries, which is more than what comes. Input i goes to egress i.
     """
     share = shape.queues // shape.egresses

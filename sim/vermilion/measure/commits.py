@@ -166,7 +166,7 @@ def page(found: list[dict]) -> str:
 
 
 HEAD = [
-    "`./vermilion commits --publish`; settings are in `sim/vermilion/measure/commits.py`, the check in `sim/commits`. Trial runs changed `update` and the form of the victim search too; why they stay now: [limits](../limits.md).",
+    "`./vermilion commits --publish`; settings are in `sim/vermilion/measure/commits.py`, the check in `sim/commits`. Trial runs changed `update` and the form of the victim search too; why they stay now: [limits](../limits/policy.md#profile-changes).",
     "",
     "Frames come back to back at the width of the stream, a port of half that rate empties four queues, and again and again one of them is given another whole profile",
     "through the register port: 64 profiles a queue, drawn at random over averages, curves, spacing, ECN, limits, markers, distances and which colours may pay. Which packet is the first to",

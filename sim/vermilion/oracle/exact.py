@@ -78,7 +78,7 @@ def behind_port(aqm: Aqm, packets: Iterable[Packet], case: Case, every: int = 0)
 
 
 class Pair:
-    """RFC 9332, appendix A, with Linux's rules that docs/configuration.md has: L and C, and their base probability p' in units of 2^-32. Which queue is next is
+    """RFC 9332, appendix A, with Linux's rules that docs/configuration/aqm.md has: L and C, and their base probability p' in units of 2^-32. Which queue is next is
     not the lane's scheduler, but stated on both sides."""
 
     def __init__(self, settings: list[int], say: Callable[[str], object]):

@@ -48,7 +48,7 @@ OUTCOMES = (
     *("arrived", "sent", "marked", "departure_marked", "ce_written", "early", "forced", "tail", "departure_dropped"),
     *("nobuf", "bad", "policed", "evicted"),
 )
-# What happens to the flows of flow markers (docs/flow-markers.md, "The table"), in the order of the register flow_events.
+# What happens to the flows of flow markers (docs/flow-table.md), in the order of the register flow_events.
 FLOW_EVENTS = ("adopted", "collision", "aged_out", "displaced", "table_full", "loss", "jump", "probe")
 EVENT_TEXT = dict(zip(FLOW_EVENTS, FLOW_EVENTS, strict=True))
 EVENT_TEXT |= {"aged_out": "aged out", "displaced": "half-open displaced", "table_full": "table full"}
