@@ -152,6 +152,11 @@ u32 reportEvents(Registers& control, u32 event) {
   return control.read(reg::report_events(event));
 }
 
+u64 flowCollisions(Registers& control) {
+  const u64 low = control.read(reg::flow_collisions_low());  // the read latches the other word
+  return low | u64{control.read(reg::flow_collisions_high())} << 32;
+}
+
 u32 refreshesSkipped(Registers& control) {
   return control.read(reg::refreshes_skipped());
 }

@@ -230,6 +230,8 @@ constexpr uint32_t report_select() { return 0x0630; }
 constexpr Field kReportSelectReasons{15, 0};
 constexpr Field kReportSelectQueue{27, 16};
 constexpr uint32_t fq() { return 0x0700; }
+constexpr uint32_t flow_collisions_low() { return 0x0710; }
+constexpr uint32_t flow_collisions_high() { return 0x0714; }
 constexpr uint32_t lost_frames_low(uint32_t i) { return 0x0800 + 0x10 * i; }
 constexpr uint32_t lost_frames_high(uint32_t i) { return 0x0804 + 0x10 * i; }
 constexpr uint32_t lost_bytes_low(uint32_t i) { return 0x0808 + 0x10 * i; }

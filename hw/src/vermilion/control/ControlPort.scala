@@ -351,6 +351,7 @@ class ControlPort(p: LaneParams) extends Module {
   eventCounts.io.lost := io.lost
   eventCounts.io.flowEvents := io.lane.flowEvents
   eventCounts.io.refreshSkipped := io.lane.refreshSkipped
+  for ((count, event) <- eventCounts.io.flowCollision.zip(io.lane.flowCollision)) count := event
   eventCounts.io.clear := clear
 
   // -- read: the multiplexer has one register; file and counts follow their index by one cycle, the window by two --

@@ -389,6 +389,10 @@ object RegisterMap {
 
   object Fq extends Register(0x0700, BigInt("ffffffff", 16))
 
+  object FlowCollisionsLow extends Register(0x0710, BigInt("ffffffff", 16))
+
+  object FlowCollisionsHigh extends Register(0x0714, BigInt("ffffffff", 16))
+
   object LostFramesLow extends Register(0x0800, BigInt("ffffffff", 16), 0x10)
 
   object LostFramesHigh extends Register(0x0804, BigInt("ffffffff", 16), 0x10)

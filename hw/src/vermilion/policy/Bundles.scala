@@ -3,7 +3,7 @@ package vermilion.policy
 import chisel3._
 import chisel3.util.Valid
 import vermilion.average.Tally
-import vermilion.classify.{ClassEntry, FlowGroup}
+import vermilion.classify.{ClassEntry, FlowGroup, FlowTag}
 import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
 import vermilion.departure.{Averaged, PieArrival, QueuePie}
@@ -42,6 +42,7 @@ class Decision(p: LaneParams) extends Bundle {
   val headCell = UInt(p.cellBits.W) // identifies the packet, like `outcome.victim.cell`
   val stored = Option.when(p.reports)(Bool()) // it has cells
   val outcome = new Outcome(VictimParams.of(p)) // defined only where `pushOut` is set
+  val flow = Option.when(p.fq)(new FlowTag)
   val updated = Option.when(p.codel)(Vec(Colour.Count, Bool())) // the averages that it has changed
 
   /** The averages that it has changed, for verdicts at departure. */
@@ -149,6 +150,12 @@ class Token(p: LaneParams) extends Bundle {
     d.ttlOptionAt := descriptor.headers.ttlOptionAt
     d.dsField.foreach(_ := descriptor.headers.dscp ## descriptor.headers.ecn)
     d
+  }
+
+  /** Tells `decision` what only some builds show: whether the packet has cells, and its flow. */
+  def tell(decision: Decision, flow: Option[FlowTag]): Unit = {
+    decision.stored.foreach(_ := descriptor.cells =/= 0.U)
+    for ((to, from) <- decision.flow.zip(flow)) to := from
   }
 
   /** The packet's request of PIE, without its queue's backlog. */
