@@ -276,7 +276,8 @@ def test_flows_that_want_more_get_equal_shares(tmp_path, preset, aqm):
     assert (total(found.stats, "departure_dropped") > 100) == bool(aqm)
 
 
-def test_the_flow_that_holds_most_loses_packets_where_the_pool_is_full(tmp_path):
+@pytest.mark.parametrize("preset", ["lab", "network-aqm"])
+def test_the_flow_that_holds_most_loses_packets_where_the_pool_is_full(tmp_path, preset):
     """With `alpha` a flood fills its share of the pool alone. The packets of flows that send less than their share find room, all of them."""
     rng = random.Random("pool")
     flood, *others = apart(rng, 8, key(SEED), 3)
@@ -285,10 +286,26 @@ def test_the_flow_that_holds_most_loses_packets_where_the_pool_is_full(tmp_path)
         frames += [(at + i, flow, 500, i) for at in range(0, 300 * MS, 5 * MS)]
     frames = [(at, flow.frame(size, i), size) for at, flow, size, i in sorted(frames, key=lambda each: each[0])]
     asked = {"seed": SEED, "port": {"rate": 10**7}, "queue": [group(8, limit="1MB", alpha=1)], "pool": {"size": "40KB"}}
-    found = lane("network-aqm", tmp_path, asked, frames)
+    found = lane(preset, tmp_path, asked, frames)
     lost = [sum(colour["tail"]["packets"] for colour in queue["colours"]) for queue in found.stats["queues"][:8]]
     place = flood.place(key(SEED), 3)
     assert lost[place] > 500 and sum(lost) == lost[place], lost
+
+
+@pytest.mark.parametrize("preset", ["lab", "network-aqm"])
+def test_a_burst_beside_a_flood_finds_a_quarter_of_the_pool(tmp_path, preset):
+    """With alpha = 1 the flood holds half of the pool, and a burst that arrives within 30 us then holds half of the other half: 9 or 10 packets of 16 cells in 640.
+    By RFC 8290 the flood would lose packets at its head until the burst held as much, 19 or 20 packets."""
+    flood, other = apart(random.Random("burst"), 8, key(SEED), 3)[:2]
+    sent = [(at, flood, 1000) for at in range(0, 200 * MS, MS // 4)]
+    sent += [(150 * MS + 1000 * i + 77, other, 1000) for i in range(30)]
+    frames = [(at, flow.frame(size, 0), size) for at, flow, size in sorted(sent, key=lambda each: each[0])]
+    asked = {"seed": SEED, "port": {"rate": 10**7}, "queue": [group(8, limit="1MB", alpha=1)]}
+    found = lane(preset, tmp_path, asked | {"pool": {"size": "40KiB"}}, frames)
+    colours = found.stats["queues"][other.place(key(SEED), 3)]["colours"]
+    kept, lost = (sum(colour[name]["packets"] for colour in colours) for name in ("sent", "tail"))
+    print(kept, "kept", lost, "lost")
+    assert kept in (9, 10) and kept + lost == 30
 
 
 @pytest.mark.parametrize("preset", ["lab", "network-aqm"])
