@@ -185,6 +185,11 @@ Lost ruleCounts(Registers& control, u32 rule) {
   return out;
 }
 
+u64 flowCollisions(Registers& control) {
+  const u64 low = control.read(reg::flow_collisions_low());  // the read latches the other word
+  return low | u64{control.read(reg::flow_collisions_high())} << 32;
+}
+
 u32 refreshesSkipped(Registers& control) {
   return control.read(reg::refreshes_skipped());
 }

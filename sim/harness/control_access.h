@@ -71,6 +71,9 @@ u32 flowEvents(Registers& control, u32 event);
 u32 refreshesSkipped(Registers& control);
 u32 reportEvents(Registers& control, u32 event);  // the register report_events
 
+// Packets that were enqueued after one of another flow, in queues of groups.
+u64 flowCollisions(Registers& control);
+
 // The frames and bytes that an input dropped, as of one cycle.
 Lost lostFrames(Registers& control, u32 input);
 Lost ruleCounts(Registers& control, u32 rule);

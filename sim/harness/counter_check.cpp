@@ -130,6 +130,14 @@ void compareRules(Registers& registers, const Results& results, Breaches& breach
   }
 }
 
+u64 compareFlowCollisions(Registers& registers, const Results& results, Breaches& breaches) {
+  const u64 lane = flowCollisions(registers), seen = results.flowCollisions();
+  if (lane != seen)
+    breaches.add("groups of flows: the lane counts " + std::to_string(lane) + " collisions, the model " +
+                 std::to_string(seen));
+  return lane;
+}
+
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches) {
   u64 lane[FlowEvents];
   for (u32 i = 0; i < FlowEvents; i++) {

@@ -1,7 +1,7 @@
 // Compares the lane's registers with what the harness saw at the ports.
 //
 // It compares every counter of every queue and colour, latencies, losses of inputs, push-outs, victims by distance and
-// events of flow markers. It also checks that no queue has a backlog. It reads the registers at the end of a run, when
+// events of flow markers, and collisions of flows. It also checks that no queue has a backlog. It reads the registers at the end of a run, when
 // the lane is idle.
 //
 // Then no counter changes. So this check cannot find a snapshot that mixes values of two cycles. StatisticsSpec checks
@@ -27,5 +27,8 @@ void compareRefreshes(Registers& registers, const VmConfig& config, u64 shown, u
 void compareRules(Registers& registers, const Results& results, Breaches& breaches);
 // Returns the lane's own counts of flow events for the JSON.
 nlohmann::ordered_json compareFlowEvents(Registers& registers, const Results& results, Breaches& breaches);
+
+// Returns the lane's own count of collisions of flows for the JSON.
+u64 compareFlowCollisions(Registers& registers, const Results& results, Breaches& breaches);
 
 }  // namespace vermilion

@@ -157,6 +157,7 @@ u64 runModel(const LoadedConfig& loaded, FrameSource& source, Recorder& recorder
   u64 events[FlowEvents];
   for (u32 i = 0; i < FlowEvents; i++) events[i] = saturate(recorder.results().flowEvents(i), 32);
   json["flow_events"] = flowEventJson(events);
+  if (recorder.results().grouped()) json["flow_collisions"] = recorder.results().flowCollisions();
   if (ReportBook* reports = recorder.reports()) {
     reports->finish(nullptr);
     recorder.sendReports();

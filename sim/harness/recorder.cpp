@@ -22,6 +22,7 @@ void Recorder::decided(const RtlDecision& d, const Headers& headers, bool travel
   if (d.refresh) return;
   results_.classified(d.seen.queue, headers);
   results_.ruled(d);
+  results_.collision(d.seen, headers, d.verdict);
   results_.decided(d.seen, d.mark, time_, d.average[d.seen.colour], d.probability, d.verdict, d.pushOut, travelled);
 }
 

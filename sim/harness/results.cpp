@@ -45,11 +45,12 @@ Json colourJson(const VmCounters& c) {
 }  // namespace
 
 Results::Results(const VmConfig& config, std::vector<std::string> names)
-    : names_(std::move(names)), queues_(config.queue_count), rules_(config.rule_count) {
+    : names_(std::move(names)), queues_(config.queue_count), collisions_(config), rules_(config.rule_count) {
   names_.resize(config.queue_count);
   for (u32 i = 0; i < config.queue_count; i++) {
     queues_[i].marker = config.queues[i].marker;
     queues_[i].nearest = config.queues[i].victim != 0;
+    queues_[i].grouped = config.queues[i].fq != 0;
   }
 }
 
@@ -131,6 +132,20 @@ std::optional<u32> Results::flow(const Arrival& seen, const Headers& headers, co
 u64 Results::flowEvents(u32 event) const {
   u64 sum = 0;
   for (const Queue& q : queues_) sum += q.flowEvents[event];
+  return sum;
+}
+
+void Results::collision(const Arrival& seen, const Headers& headers, u32 verdict) {
+  if (admits(verdict)) queue(seen.queue).flowCollisions += collisions_.enqueued(seen, headers);
+}
+
+bool Results::grouped() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](const Queue& q) { return q.grouped; });
+}
+
+u64 Results::flowCollisions() const {
+  u64 sum = 0;
+  for (const Queue& q : queues_) sum += q.flowCollisions;
   return sum;
 }
 
@@ -218,6 +233,7 @@ void Results::write(Json& json) const {
                       {"highest_backlog_bytes", q.highestBytes},
                       {"highest_backlog_packets", q.highestPackets}});
     losses(q, queues.back());
+    if (q.grouped) queues.back()["flow_collisions"] = q.flowCollisions;
     if (q.marker.kind == VM_MARKS_NONE) continue;
     Json& marker = queues.back()["marker"] = {{"kind", vm_marker_word(q.marker.kind, q.marker.flow.kind)}};
     if (q.marker.kind != VM_MARKS_FLOW || q.marker.flow.kind == VM_FLOW_NONE) continue;

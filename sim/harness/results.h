@@ -30,6 +30,7 @@
 //     lost_without_distance
 //                     the other packets that the queue lost. The search, like the register lost_distance, counts them
 //                     as 63 hops or, for link-local multicast, as 31
+//     flow_collisions packets that were enqueued after one of another flow. Absent if the queue is in no group of flows
 //
 //   The next three are absent if the queue has no push-outs:
 //     push_outs       decisions that could push out a queued packet
@@ -60,6 +61,10 @@
 //              {adopted, collision, aged_out, displaced, table_full, loss, jump, probe}: events of the flows of all
 //              flow markers (docs/flow-table.md), each at most 2^32-1. RTL: read from its registers; a
 //              count that differs from the model's is an error in `counters`. --engine model: the model's count
+//   flow_collisions
+//              with groups of flows: packets that were enqueued after one of another flow (docs/configuration.md,
+//              "Groups of flows"). RTL: read from its register; if it differs from the model's count, that is an error
+//              in `counters`. --engine model: the model's count
 //   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that
 //              differ
 //   accounting {errors, first_error}: the fate and the bytes of each frame (accounting.h)
@@ -85,6 +90,7 @@
 #include "accounting.h"
 #include "codel.h"
 #include "flow_book.h"
+#include "flow_groups.h"
 #include "records.h"
 #include "waiting_time.h"
 
@@ -126,6 +132,8 @@ class Results {
   const std::vector<Lost>& rules() const { return rules_; }  // frames and bytes, one per rule
   // Counts the events of the packet's flow. Returns the flow's number, if it has one.
   std::optional<u32> flow(const Arrival& seen, const Headers& headers, const VmMark& mark);
+  // Counts a packet that is enqueued after one of another flow (flow_groups.h).
+  void collision(const Arrival& seen, const Headers& headers, u32 verdict);
   void sent(const Packet& packet, bool ceWritten);
   // Counts the verdict of its queue's AQM on a packet that departs.
   void judged(const Packet& packet, HeadVerdict verdict);
@@ -133,6 +141,8 @@ class Results {
   u64 packets() const { return packets_; }
   u64 marked(u32 queue, u32 in, u32 out) const { return queues_[queue].marked[in][out]; }
   u64 flowEvents(u32 event) const;
+  bool grouped() const;  // a queue is in a group of flows
+  u64 flowCollisions() const;
   u64 lostByDistance(u32 queue, u32 distance) const { return queues_[queue].lostByDistance[distance]; }
   u64 victimsByDistance(u32 queue, u32 distance) const { return queues_[queue].victimsByDistance[distance]; }
   u64 pushOuts(u32 queue) const { return queues_[queue].pushOuts; }
@@ -159,7 +169,8 @@ class Results {
     std::map<u64, u64> latency;
     std::array<u64, LatencyBins> latencies{};
     u64 latencyMax = 0, highestBytes = 0, highestPackets = 0;
-    bool nearest = false;
+    bool nearest = false, grouped = false;
+    u64 flowCollisions = 0;
     u64 pushOuts = 0, stale = 0;
     std::array<u64, Distances> lostByDistance{}, lostTravelled{};  // all, by their distance in the search; known ones
     std::array<u64, Distances> victimsByDistance{};
@@ -170,6 +181,7 @@ class Results {
   std::vector<std::string> names_;
   std::vector<Queue> queues_;
   FlowBook flows_;
+  FlowCollisions collisions_;
   std::vector<Lost> lost_;  // up to the last input that lost a frame
   std::vector<Lost> rules_;
   u64 unmatched_ = 0;

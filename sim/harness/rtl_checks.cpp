@@ -74,6 +74,8 @@ void RtlChecks::finish(Registers& registers, nlohmann::ordered_json& json) {
   compareCounters(registers, config_, recorder_.results(), accounting_.lost(), counters_);
   json["flow_events"] = compareFlowEvents(registers, recorder_.results(), counters_);
   compareRules(registers, recorder_.results(), counters_);
+  const u64 collisions = compareFlowCollisions(registers, recorder_.results(), counters_);
+  if (recorder_.results().grouped()) json["flow_collisions"] = collisions;
   compareRefreshes(registers, config_, replay_.refreshes(), replay_.refreshesMissing(), counters_);
   json["replay"] = {{"decisions", replay_.decisions()},
                     {"agreed", replay_.agreed()},

@@ -112,6 +112,9 @@ void addCounterFaults(std::vector<Fault>& to) {
   add(to, "bytes-lost", "one more byte dropped at an input", "lost bytes", reg::lost_bytes_low, Inputs);
   add(to, "count-flow-events", "one more flow event", "flow markers: the lane counts", reg::flow_events, FlowEvents);
   add(
+      to, "count-collisions", "one more collision of flows", "groups of flows: the lane counts",
+      [](u32) { return reg::flow_collisions_low(); }, 1);
+  add(
       to, "count-skipped", "one more skipped refresh", "skipped refreshes",
       [](u32) { return reg::refreshes_skipped(); }, 1);
   add(

@@ -15,7 +15,7 @@ std::array<u32, 4> flowSeed(u64 seed, int rotation) {
 FlowHash::FlowHash(const u32 seed[4]) {
   RandomSource source(0);
   source.setState(seed);
-  for (int i = 0; i < FlowName::Words; i++) key_[i] = source.draw();
+  for (int i = 0; i <= FlowName::Words; i++) key_[i] = source.draw();
 }
 
 u32 FlowHash::hash(const FlowName& name, u32 bits) const {

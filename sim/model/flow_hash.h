@@ -1,6 +1,6 @@
 // The keyed hash of a flow's name, as hw/src/vermilion/flow/FlowHash.scala: a Toeplitz hash (Krawczyk, CRYPTO 1994).
 //
-//   key    eleven draws of xoshiro128++ from the four words of the seed, first draw lowest: 352 bits
+//   key    twelve draws of xoshiro128++ from the four words of the seed, first draw lowest: 384 bits
 //   name   328 bits: 0..127 source, ..255 destination (IPv4 in the low 32), ..271 source port, ..287 destination port,
 //          ..302 queue, 303 IPv6, ..327 VLAN IDs
 //   hash   bit j = parity(name & (key >> j))
@@ -27,7 +27,7 @@ class FlowHash {
   u32 hash(const FlowName& name, u32 bits) const;
 
  private:
-  std::array<u32, FlowName::Words + 1> key_{};  // and a word of 0 for shifts
+  std::array<u32, FlowName::Words + 1> key_{};
 };
 
 }  // namespace vermilion

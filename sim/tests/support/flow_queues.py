@@ -22,12 +22,20 @@ class Flow:
     vlan: int = 0
     dscp: int = 0
 
-    def place(self, key: int, bits: int) -> int:
-        """Its queue within a group of 2^bits."""
+    def hash(self, key: int, bits: int) -> int:
+        """The low bits of its hash."""
         src_port, dst_port = self.ports if self.protocol != GRE else (0, 0)
         name = self.src | self.dst << 128 | src_port << 256 | dst_port << 272
         name |= self.protocol << 288 | self.six << 303 | self.vlan << 304
         return place(name, key, bits)
+
+    def place(self, key: int, bits: int) -> int:
+        """Its queue within a group of 2^bits."""
+        return self.hash(key, bits)
+
+    def name(self, key: int) -> int:
+        """Its name in its queue: the 16 bits of the hash from bit 10 on."""
+        return self.hash(key, 26) >> 10
 
     def frame(self, size: int, number: int, ecn: int = 0) -> bytes:
         """A frame of `size` bytes, 90 and more, that ends with its number."""

@@ -163,6 +163,19 @@ def test_a_record_with_another_share_is_damaged(bench, file, state):
     assert status == 2 and "is damaged (share is [0, 0]); remove it, and apply" in said
 
 
+def test_collisions_of_flows_are_of_the_whole_lane(bench):
+    """64 bits, the low word first; builds without `fq` have no count."""
+    bench.lane.words[address("flow_collisions_low")] = 7
+    bench.lane.words[address("flow_collisions_high")] = 3
+    with session.opened(DEVICE, 0, 0) as found:
+        read = counters.read(found)
+        made = {each.name: each for each in export.families(read, found.has(), 0)}
+        assert read["flow_collisions"] == 3 << 32 | 7
+        assert [sample.value for sample in made["vermilion_flow_collisions"].samples] == [3 << 32 | 7]
+        none = {each.name: each for each in export.families(read | {"flow_collisions": None}, found.has(), 0)}
+        assert not none["vermilion_flow_collisions"].samples
+
+
 def test_metrics_tell_egresses_apart(bench, file):
     for egress in (0, 2):
         on(bench, egress, "apply", file())

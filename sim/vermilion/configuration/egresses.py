@@ -36,6 +36,7 @@ from .markers import Marker
 from .pool import CELL_BYTES, CELLS_MOST
 from .refusals import first, sentence
 from .reports import Reports
+from .rule_places import check_inputs, placed
 from .rules import Placed, Rule
 
 EGRESSES = (1, 2, 4, 8)  # that a build can have
@@ -256,7 +257,7 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
         if not raw.keys() <= File.model_fields.keys():
             validated(raw)  # a key that is no key: the hint knows those of several egresses, too
         one = config.parse(raw, build.queues, build.victims, build.cells, False, build.aqms, build.reports)
-        check_inputs(one.rule, build)
+        check_inputs(one.rule, build.inputs)
         rules.check(one.rule, build.rules)
         return Lane([one], [None], [Share()], routes(None, {}, build), one.rule, reports=one.reports)
     file = validated(raw)
@@ -377,30 +378,7 @@ def rules_of(
     if not raw.get("rule"):
         return []
     found = validated({"rule": raw["rule"]}).rule
-    check_inputs(found, build)
+    check_inputs(found, build.inputs)
     rules.check(found, build.rules)
     placed(found, configs, ways, called)
-    return found
-
-
-def check_inputs(given: list[Rule], build: Build) -> None:
-    """Refuses rules for inputs that the build does not have."""
-    for number_, rule in enumerate(given, 1):
-        if build.inputs and rule.match.ingress is not None and rule.match.ingress >= build.inputs:
-            legal = f"0 to {build.inputs - 1}" if build.inputs > 1 else "0"
-            where = f"{rules.label(number_, rule)}, match.ingress is {rule.match.ingress}"
-            raise UserError(f"{where}; this build has inputs {legal}")
-
-
-def placed(
-    given: Sequence[Rule], configs: Sequence[Config], ways: Sequence[int], called: Sequence[str]
-) -> list[Placed]:
-    """Where each rule's queues are, the same in every egress to which the rule's packets can go. `ways`: the egress of each input."""
-    found = []
-    for number_, rule in enumerate(given, 1):
-        ingress = rule.match.ingress
-        reached = sorted(set(ways) if ingress is None or ingress >= len(ways) else {ways[ingress]})
-        of = [configs[e] for e in reached]
-        owners = {marker.queue for each in of for marker in each.marker}
-        found.append(rules.place(number_, rule, [each.queue for each in of], [called[e] for e in reached], owners))
     return found

@@ -26,10 +26,10 @@ RATE, BYTE_NS = 10**7, 800
 
 
 def key(seed: int) -> int:
-    """Eleven draws, first draw lowest, of the lane's third source with its words rotated by one."""
+    """Twelve draws, first draw lowest, of the lane's third source with its words rotated by one."""
     first, *others = words(seed, 2)
     source = Source([*others, first])
-    return sum(source.draw() << 32 * i for i in range(11))
+    return sum(source.draw() << 32 * i for i in range(12))
 
 
 def place(name: int, secret: int, bits: int) -> int:

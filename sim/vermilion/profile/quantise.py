@@ -13,9 +13,10 @@ from typing import Any
 
 from vermilion.configuration import reports
 from vermilion.configuration.config import Config, Curve, Queue
-from vermilion.configuration.egresses import Asked, Lane, Whole, placed
+from vermilion.configuration.egresses import Asked, Lane, Whole
 from vermilion.configuration.markers import Marker
 from vermilion.configuration.pool import CELL_BYTES, Pool
+from vermilion.configuration.rule_places import placed
 from vermilion.configuration.rules import Placed, Rule
 from vermilion.hardware.driver_library import C, fault_of, library, number, pair, plain
 from vermilion.hardware.formats import (

@@ -41,6 +41,7 @@ class QueueResult(TypedDict):
     push_outs: NotRequired[int]
     stale: NotRequired[int]
     victims_by_distance: NotRequired[Pairs]
+    flow_collisions: NotRequired[int]
     marker: NotRequired[MarkerResult]
 
 
@@ -127,6 +128,7 @@ class Result(TypedDict, total=False):
     fates: Fates
     reports: Reported
     flow_events: Events
+    flow_collisions: int
     replay: Replay
     accounting: Check
     victims: Check

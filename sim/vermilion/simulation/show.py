@@ -24,7 +24,7 @@ from vermilion.values.fields import COLOURS
 from . import digest, front
 from . import result as results
 from .result import Check, Replay, Result, count
-from .show_departure import decides_at_departure, departure_table, marks_table, report_rows
+from .show_departure import GROUPS, decides_at_departure, departure_table, group_rows, marks_table, report_rows
 from .show_tables import distance_table, rule_table
 from .simulate import Progress, Warn
 
@@ -285,6 +285,7 @@ def statistics(screen: Console, result: Result, config: Asked | None = None) -> 
     if has_distances(result):
         several(screen, "Losses by distance", ["queue"], LOSSES, loss_rows(result))
     several(screen, "Flow markers", ["queue", "kind"], ["flows", *EVENT_TEXT.values()], flow_rows(result))
+    several(screen, "Groups of flows", ["group"], GROUPS, group_rows(result))
     replay = result.get("replay")
     if replay:
         screen.print(f"model agrees on {replay['agreed']} of {replay['decisions']} decisions")

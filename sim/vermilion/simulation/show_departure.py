@@ -1,5 +1,6 @@
-"""What `vermilion check` says of queues that mark or drop packets by their sojourn time, and of curves that mark at departure; and a run of its reports."""
+"""What `vermilion check` says of queues that mark or drop packets by their sojourn time, and of curves that mark at departure; and a run of its reports and its groups of flows."""
 
+import re
 from typing import Any
 
 from rich.table import Table
@@ -13,7 +14,7 @@ from vermilion.hardware.profile_fields import FIELDS
 from vermilion.profile.quantise import thresholds
 from vermilion.values import units
 
-from .result import Reported
+from .result import Reported, Result
 
 TICK_NS: int = 1 << C.VM_CODEL_SHIFT
 SECOND, MOST_DROPS = 10**9, 10_000
@@ -123,3 +124,18 @@ def report_rows(sent: Reported, config: Asked | None) -> list[list[Any]]:
     """Reports that were sent, by queue and reason."""
     names = {q.index: q.name for q in config.queue} if config else {}
     return [[names.get(queue, str(queue)), reason, packets] for queue, reason, packets in sent["by_queue"]]
+
+
+GROUPS = ["queues with packets", "packets enqueued", "after one of another flow"]
+
+
+def group_rows(result: Result) -> list[list[Any]]:
+    """Of each group of flows: the queues that got packets, and packets that followed one of another flow there."""
+    groups: dict[str, list[int]] = {}
+    for queue in result.get("queues", []):
+        if "flow_collisions" in queue:
+            enqueued = sum(per["enqueued"]["packets"] for per in queue["colours"])
+            row = groups.setdefault(re.sub(r"\.\d+$", "", str(queue["name"])), [0, 0, 0])
+            for i, more in enumerate((enqueued > 0, enqueued, queue["flow_collisions"])):
+                row[i] += more
+    return [[name, *row] for name, row in groups.items()]

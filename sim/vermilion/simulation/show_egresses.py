@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from vermilion.configuration import egresses, rules
+from vermilion.configuration import rules
 from vermilion.configuration.egresses import Lane
 from vermilion.console import narrow
 from vermilion.console.tables import table

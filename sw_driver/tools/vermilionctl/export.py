@@ -100,6 +100,11 @@ def families(found: dict, has: dict, lane: int):
         family(CounterMetricFamily, "refreshes_skipped", "Refreshes of averages left out", ("lane",))(
             [mine], found["refreshes_skipped"]
         )
+    if "flow_collisions" in found:  # nor this
+        text = "Packets enqueued after one of another flow in a queue of a group"
+        counter = family(CounterMetricFamily, "flow_collisions", text, ("lane",))
+        if found["flow_collisions"] is not None:
+            counter([mine], found["flow_collisions"])
     return made
 
 

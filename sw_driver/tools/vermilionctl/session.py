@@ -89,9 +89,15 @@ class Registers:
         protect = self.lane.has.protect
         return {
             "flow_events": read("flow_events", counters.FLOW_EVENTS) if self.lane.has.flows else {},
+            "flow_collisions": self.flow_collisions() if self.lane.has.fq else None,
             "upsets": read("upsets", counters.UPSETS) if protect else {},
             "refreshes_skipped": self.lane.read(registers.at("refreshes_skipped")),
         }
+
+    def flow_collisions(self) -> int:
+        """Packets that were enqueued after one of another flow in a queue of a group."""
+        low = self.lane.read(registers.at("flow_collisions_low"))  # this read takes the high word along
+        return low | self.lane.read(registers.at("flow_collisions_high")) << 32
 
     def clear(self):
         self.lane.call("clear_statistics")

@@ -49,6 +49,7 @@ class Classifier(p: LaneParams) extends Module {
     val group = Option.when(p.fq)(Flipped(Valid(new GroupWrite(p))))
     val seed = Option.when(p.fq)(Flipped(Valid(UInt(128.W)))) // of the hash of flows
     val ready = Option.when(p.fq)(Output(Bool())) // the hash has its key
+    val flow = Option.when(p.fq)(Output(new FlowTag)) // of the packet
   })
   import Classifier.CodePoints
   private val localBits = p.ofOneEgress.queueBits
@@ -108,6 +109,7 @@ class Classifier(p: LaneParams) extends Module {
     groups.io.write := io.group.get
     groups.io.seed := io.seed.get
     io.ready.get := groups.io.ready
+    io.flow.get := groups.io.name
   }
   io.entry.queue := groups.map(_.io.chosen).getOrElse(queue) | isL4s.getOrElse(false.B)
   io.entry.colour := Mux(raw.colour === 3.U, Colour.Red.U, raw.colour)

@@ -19,6 +19,12 @@ class GroupWrite(p: LaneParams) extends Bundle {
   val group = new FlowGroup
 }
 
+/** The name of a packet's flow: bits of the hash that do not select its queue. Another flow has the same name with a probability of 2^-16. */
+class FlowTag extends Bundle {
+  val grouped = Bool() // the packet's queue is in a group
+  val hash = UInt(FlowGroups.NameBits.W)
+}
+
 /** Selects a packet's queue within the group of its class's queue, by a keyed hash of its flow (RFC 8290, section 4.1.1).
   *
   * A flow is addresses, ports, protocol and VLAN IDs. Packets without ports, which are those of other protocols and all fragments but the first, have 0 in their
@@ -28,7 +34,9 @@ class GroupWrite(p: LaneParams) extends Bundle {
   * the same low bits. The seed is that of the flow table with its words rotated, and gives another key: with the same one the flows of a queue would share some bits of their
   * set in the table.
   *
-  * Combinational from `headers` and `queue` to `chosen`. A reset clears the groups in one cycle per queue; until then there is none, and they must not be
+  * `name` is of the same flow ([[vermilion.stats.FlowCollisions]]).
+  *
+  * Combinational from `headers` and `queue` to `chosen` and `name`. A reset clears the groups in one cycle per queue; until then there is none, and they must not be
   * written. `ready` is low while the hash takes its key.
   */
 class FlowGroups(p: LaneParams) extends Module {
@@ -36,13 +44,15 @@ class FlowGroups(p: LaneParams) extends Module {
     val headers = Input(new Headers)
     val queue = Input(UInt(p.queueBits.W))
     val chosen = Output(UInt(p.queueBits.W))
+    val name = Output(new FlowTag)
     val write = Flipped(Valid(new GroupWrite(p)))
     val seed = Flipped(Valid(UInt(128.W)))
     val ready = Output(Bool())
   })
   private val bits = p.ofOneEgress.queueBits // a group is of one egress
 
-  private val hash = Module(new FlowHash(8, bits, RandomSource.rotated(RandomSource.resetState, FlowGroups.Rotation)))
+  private val atReset = RandomSource.rotated(RandomSource.resetState, FlowGroups.Rotation)
+  private val hash = Module(new FlowHash(8, bits, atReset, FlowGroups.NameBits))
   private val key = Wire(new FlowKey(8))
   key.vlan := io.headers.vlan
   key.isIp6 := io.headers.isIp6
@@ -64,10 +74,15 @@ class FlowGroups(p: LaneParams) extends Module {
   }
   private val mask = masks.read(io.queue) & Fill(bits, clear.done)
   private val low = (io.queue(bits - 1, 0) & ~mask) | (hash.io.hash & mask)
+  io.name.grouped := mask.orR
+  io.name.hash := hash.io.name.get
   io.chosen := (if (p.queueBits == bits) low else io.queue(p.queueBits - 1, bits) ## low)
 }
 
 object FlowGroups {
+
+  /** Bits of a flow's name. */
+  val NameBits = 16
 
   /** Words by which the seed is rotated. */
   private val Rotation = 1

@@ -287,13 +287,8 @@ class ControlPort(p: LaneParams) extends Module {
 
   // -- rules --
   private val badRule = io.lane.rules.map { ports =>
-    show(R.Rules(), p.rules.U)
-    for (
-      (of, words) <- Seq(R.RuleValue -> 11, R.RuleAction -> 0, R.RuleMask -> 11, R.RuleMarker -> 0, R.PortRange -> 16)
-    )
-      if (words == 0) file.keep(of(), of.mask) else for (i <- 0 until words) file.keep(of(i), of.mask)
-    val (bad, counts) = new RuleRegisters(p, of => stored(of), after, file.recent)(ports)
-    counts.foreach { case (address, word) => show(address, word) }
+    val (bad, words) = new RuleRegisters(p, of => stored(of), after, file)(ports)
+    words.foreach { case (address, word) => show(address, word) }
     val held = RegInit(false.B)
     when(bad) { held := true.B }.elsewhen(written(R.Status()) && R.Status.badRule(file.raw).asBool) { held := false.B }
     held
@@ -363,6 +358,7 @@ class ControlPort(p: LaneParams) extends Module {
   eventCounts.io.lost := io.lost
   eventCounts.io.flowEvents := io.lane.flowEvents
   eventCounts.io.refreshSkipped := io.lane.refreshSkipped
+  for ((count, event) <- eventCounts.io.flowCollision.zip(io.lane.flowCollision)) count := event
   eventCounts.io.clear := clear
 
   // -- read: the multiplexer has one register; file and counts follow their index by one cycle, the window by two --

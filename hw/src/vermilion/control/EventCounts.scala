@@ -14,6 +14,7 @@ import vermilion.report.ReportCounts
   *
   * {{{
   *   lost_frames, lost_bytes             64 bits per input; they wrap, and `clear` sets them to 0, including a loss in the same cycle
+  *   flow_collisions                     64 bits, as these; only in builds with `fq`
   *   flow_events, refreshes_skipped,     32 bits; they saturate at 2^32 - 1
   *   report_events
   * }}}
@@ -21,7 +22,7 @@ import vermilion.report.ReportCounts
   * begins, it takes all of them. So the walk brings all counts to the state of one cycle. The walk that writes the 0 of a cleared count adds nothing
   * to it: events after `clear` stay gathered for the next walk.
   *
-  * The host reads a copy. A read that takes a copy (of the lowest word of an input's `lost_frames`, or of any 32-bit word) waits while `ready` is
+  * The host reads a copy. A read that takes a copy (of the lowest word of an input's `lost_frames` or of `flow_collisions`, or of any 32-bit word) waits while `ready` is
   * low. The next walk copies the words that belong together, for example the four words of an input. So a read waits for at most two walks and three
   * cycles, and for one walk more after `clear`. It sees all events before it. After a reset all reads wait for one walk, which writes zeros.
   *
@@ -33,7 +34,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     val lost = Input(Vec(p.inputs, Valid(UInt(PktLenBits.W))))
     val flowEvents = Flipped(Valid(new FlowEvents))
     val refreshSkipped = Input(Bool())
-    val clear = Input(Bool()) // of lost frames and bytes
+    val flowCollision = Option.when(p.fq)(Input(Bool()))
+    val clear = Input(Bool()) // of the counts of 64 bits
     val request = Flipped(Valid(UInt(ControlPort.AddressBits.W))) // a read of any address; stays until it is `taken`
     val taken = Input(Bool())
     val ready = Output(Bool())
@@ -41,7 +43,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     val reports = Option.when(p.reports)(Input(new ReportCounts))
     val word = Output(UInt(32.W)) // of the address one cycle before, the last that was taken; 0 if it has no count
   })
-  private val period = 4 * p.inputs + EventWords + 1 + (if (p.reports) ReportWords else 0)
+  private val longWords = 4 * p.inputs + (if (p.fq) 2 else 0)
+  private val period = longWords + EventWords + 1 + (if (p.reports) ReportWords else 0)
   private val at = RegInit(0.U(log2Ceil(period).W))
   private val start = at === (period - 1).U // the next cycle begins a walk
   at := Mux(start, 0.U, at + 1.U)
@@ -74,6 +77,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
       new Count(R.LostBytesLow(i), true, Mux(frame.valid, frame.bits, 0.U))
     )
   }
+  private val collisions = io.flowCollision.map(new Count(R.FlowCollisionsLow(), true, _))
   private val events = io.flowEvents.bits
   private val kinds = Seq(
     events.adopted,
@@ -93,7 +97,8 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
       new Count(R.ReportEvents(i), false, adds.asUInt)
     }
   }
-  private val all = (lost ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)) ++ reported
+  private val all =
+    (lost ++ collisions ++ happened :+ new Count(R.RefreshesSkipped(), false, io.refreshSkipped)) ++ reported
 
   /** The words in the order of the walk. The high word of a long count follows its low word. */
   private val words = all.flatMap(count => Seq(Some(count)) ++ Option.when(count.isLong)(None))
@@ -115,7 +120,7 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
   private val s1Index = ofWord(addresses.map(address => indexOf(address.U(ControlPort.AddressBits.W))))
   private val s1More = ofWord(words.map(_.map(_.more).getOrElse(0.U).pad(mostBits)))
   private val s1IsHigh = ofWord(words.map(_.isEmpty.B))
-  private val isLongs = at < (4 * p.inputs).U
+  private val isLongs = at < longWords.U
   private val s1IsLong = Delay(isLongs)
   private val s1IsZero = Delay(isFirst || (clearing && isLongs))
   private val s2Carry = Reg(Bool())
@@ -149,8 +154,11 @@ class EventCounts(p: LaneParams, wordBits: Int = 32) extends Module {
     (address(PageBits - 1, 5) === (R.FlowEvents(0) >> 5).U || address(PageBits - 1, 2) === (R
       .RefreshesSkipped() >> 2).U ||
       (p.reports.B && address(PageBits - 1, 4) === (R.ReportEvents(0) >> 4).U))
-  private def isCount(address: UInt): Bool = isLost(address) || isEvent(address)
-  private def takesCopy(address: UInt): Bool = isEvent(address) || isLost(address) && address(3, 2) === 0.U
+  private def isCollisions(address: UInt): Bool =
+    if (p.fq) isLow(address) && address(PageBits - 1, 3) === (R.FlowCollisionsLow() >> 3).U else false.B
+  private def isCount(address: UInt): Bool = isLost(address) || isEvent(address) || isCollisions(address)
+  private def takesCopy(address: UInt): Bool =
+    isEvent(address) || (isLost(address) || isCollisions(address)) && address(3, 2) === 0.U
 }
 
 object EventCounts {

@@ -391,6 +391,10 @@ object RegisterMap {
 
   object Fq extends Register(0x0700, BigInt("ffffffff", 16))
 
+  object FlowCollisionsLow extends Register(0x0708, BigInt("ffffffff", 16))
+
+  object FlowCollisionsHigh extends Register(0x070c, BigInt("ffffffff", 16))
+
   object Rules extends Register(0x0710, BigInt("ffffffff", 16))
 
   object RuleSelect extends Register(0x0714, BigInt("ff", 16)) {

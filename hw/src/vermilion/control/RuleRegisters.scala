@@ -1,7 +1,6 @@
 package vermilion.control
 
 import chisel3._
-import chisel3.util._
 import vermilion.classify.{RuleFormats, RulePorts}
 import vermilion.control.{RegisterMap => R}
 import vermilion.lane.LaneParams
@@ -12,18 +11,21 @@ import vermilion.lane.LaneParams
   *
   * @param stored  the value of a register
   * @param after   high one cycle after a write to an address
-  * @param written the index of the word that was written of so many from an address on, one cycle after the write, and the word
+  * @param file    where registers are kept for reads
   */
 class RuleRegisters(
     p: LaneParams,
     stored: R.Register => UInt,
     after: Int => Bool,
-    written: (Int, Int) => (Valid[UInt], UInt)
+    file: RegisterFile
 ) {
   private val wordsOfRule = 2 << RuleFormats.WordBits
 
-  /** Connects the ports. Returns `bad`, and the words of the counters. */
+  /** Connects the ports. Returns `bad`, and the words that a host reads beside those in the file. */
   def apply(ports: RulePorts): (Bool, Seq[(Int, UInt)]) = {
+    for (i <- 0 until RuleFormats.KeyWords; of <- Seq(R.RuleValue, R.RuleMask)) file.keep(of(i), of.mask)
+    for (i <- 0 until 2 * RuleFormats.Ranges) file.keep(R.PortRange(i), R.PortRange.mask)
+    for (of <- Seq(R.RuleAction, R.RuleMarker)) file.keep(of(), of.mask)
     val rule = R.RuleSelect.rule(stored(R.RuleSelect))
     val exists = rule < p.rules.U
     val selects = after(R.RuleSelect())
@@ -31,7 +33,7 @@ class RuleRegisters(
     ports.snapshot.bits := rule(p.ruleBits - 1, 0)
 
     val ofEgress = p.ofOneEgress.queues.U
-    val (word, data) = written(R.RuleValue(0), wordsOfRule)
+    val (word, data) = file.recent(R.RuleValue(0), wordsOfRule)
     val (action, marker) = (R.RuleAction(), R.RuleMarker())
     def is(address: Int): Bool = word.bits === ((address - R.RuleValue(0)) / 4).U
     val isElsewhere =
@@ -43,7 +45,7 @@ class RuleRegisters(
     ports.write.bits.word := word.bits
     ports.write.bits.data := data
 
-    val (range, limits) = written(R.PortRange(0), 2 * RuleFormats.Ranges)
+    val (range, limits) = file.recent(R.PortRange(0), 2 * RuleFormats.Ranges)
     ports.range.valid := range.valid && !ports.pending
     ports.range.bits.range := range.bits
     ports.range.bits.low := R.PortRange.low(limits)
@@ -59,6 +61,6 @@ class RuleRegisters(
       R.RuleCountsBytesLow -> counts.bytes(31, 0),
       R.RuleCountsBytesHigh -> counts.bytes(63, 32)
     )
-    (bad, words.map { case (of, word) => of() -> word })
+    (bad, (R.Rules() -> p.rules.U(32.W)) +: words.map { case (of, word) => of() -> word })
   }
 }

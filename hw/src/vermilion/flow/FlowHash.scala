@@ -17,6 +17,9 @@ object FlowHash {
   /** Bits 0..127 source, ..255 destination, ..271 source port, ..287 destination port, ..302 queue, 303 IPv6, ..327 VLAN IDs. */
   def input(k: FlowKey): UInt = Cat(k.vlan, k.isIp6, k.queue.pad(15), k.dstPort, k.srcPort, k.dstAddr, k.srcAddr)
 
+  /** The lowest bit of a name within the hash: the largest group of queues takes the bits before it. */
+  val NameAt = 10
+
   /** Cycles from a reset or a seed to `drained`. This is longer than any lookup in progress takes. */
   val DrainCycles = 11
 
@@ -47,8 +50,9 @@ object FlowName {
   *
   * Source: Krawczyk, CRYPTO 1994; receive-side scaling uses the same hash.
   * {{{
-  *   bit j of the hash = parity(input & (key >> j)),   key = eleven draws of xoshiro128++ from the seed, first draw lowest
+  *   bit j of the hash = parity(input & (key >> j)),   key = twelve draws of xoshiro128++ from the seed, first draw lowest
   * }}}
+  * `name` is bits 10 and up of the same hash, which no queue or set of a table is selected by ([[FlowHash.NameAt]]). Only they need the last draw.
   * For any two flows that are chosen without knowledge of the key, the probability of equal hashes is one over the number of hashes.
   * So a list of addresses made by an outsider collides no more than chance predicts. Once the key is known, the hash does not protect.
   *
@@ -59,17 +63,25 @@ object FlowName {
   * `ready` is then low for the 354 cycles in which the memories are written: two draws, then 32 cycles per word of the name.
   * `drained` is low for the first 11 of them, which is longer than any lookup in progress takes.
   *
-  * @param atReset the seed after a reset, s0 first
+  * @param nameBits bits of `name`; 0: there is none
+  * @param atReset  the seed after a reset, s0 first
   */
-class FlowHash(queueBits: Int, hashBits: Int, atReset: Seq[BigInt] = RandomSource.resetState) extends Module {
+class FlowHash(queueBits: Int, hashBits: Int, atReset: Seq[BigInt] = RandomSource.resetState, nameBits: Int = 0)
+    extends Module {
   require(queueBits >= 1 && queueBits <= 15, s"queueBits is $queueBits; legal are 1 to 15")
   require(hashBits >= 1 && hashBits <= 17, s"hashBits is $hashBits; legal are 1 to 17")
+  require(nameBits >= 0 && nameBits <= 16, s"nameBits is $nameBits; legal are 0 (no name) to 16")
+  require(
+    nameBits == 0 || hashBits <= FlowHash.NameAt,
+    s"hashBits is $hashBits with $nameBits bits of a name; legal are 1 to ${FlowHash.NameAt}"
+  )
   import FlowHash._
 
   val io = IO(new Bundle {
     val seed = Flipped(Valid(UInt(128.W)))
     val flow = Input(new FlowKey(queueBits))
     val hash = Output(UInt(hashBits.W))
+    val name = Option.when(nameBits != 0)(Output(UInt(nameBits.W)))
     val drained = Output(Bool())
     val ready = Output(Bool())
   })
@@ -99,16 +111,19 @@ class FlowHash(queueBits: Int, hashBits: Int, atReset: Seq[BigInt] = RandomSourc
     written := 0.U
   }
 
+  private val positions = (0 until hashBits) ++ (NameAt until NameAt + nameBits) // the bits of the hash
   private val flow = input(io.flow).pad(32 * KeyWords)
   private val shares = for {
     i <- 0 until KeyWords
     (from, to) <- Characters.zip(Characters.tail)
     if (from until to).exists(b => used(32 * i + b, queueBits))
   } yield {
-    val memory = Mem(1 << (to - from), UInt(hashBits.W))
-    val share = VecInit((0 until hashBits).map(j => (value(to - from - 1, 0) & key.asUInt(to + j - 1, from + j)).xorR))
+    val memory = Mem(1 << (to - from), UInt(positions.size.W))
+    val share = VecInit(positions.map(j => (value(to - from - 1, 0) & key.asUInt(to + j - 1, from + j)).xorR))
     when(writing && word === i.U) { memory.write(value(to - from - 1, 0), share.asUInt) }
     memory.read(flow(32 * i + to - 1, 32 * i + from))
   }
-  io.hash := shares.reduce(_ ^ _)
+  private val hash = shares.reduce(_ ^ _)
+  io.hash := (if (nameBits == 0) hash else hash(hashBits - 1, 0))
+  io.name.foreach(_ := hash(positions.size - 1, hashBits))
 }

@@ -13,6 +13,7 @@ import vermilion.protect.{UpsetCounters, UpsetCounts}
 import vermilion.queue._
 import vermilion.report._
 import vermilion.schedule._
+import vermilion.stats.FlowCollisions
 import vermilion.stream._
 
 /** The signals between a control port and a lane. */
@@ -35,6 +36,7 @@ class LaneConfiguration(p: LaneParams) extends Bundle {
   val refreshSkipped = Output(Bool()) // a departure refreshed no average: packets used all slots
   val reports = Option.when(p.reports)(new ReportPorts(p))
   val rules = Option.when(p.rules > 0)(new RulePorts(p.ruleBits))
+  val flowCollision = Option.when(p.fq)(Output(Bool())) // a packet was enqueued after one of another flow
 }
 
 /** Instantiates and connects the blocks of a lane's datapath.
@@ -132,6 +134,11 @@ class LaneCore(p: LaneParams) extends Module {
   io.configuration.live := policy.io.live
   io.configuration.refreshSkipped := policy.io.refreshSkipped
   io.configuration.flowEvents := policy.io.flowEvents
+  for (found <- io.configuration.flowCollision) {
+    val collisions = Module(new FlowCollisions(p))
+    collisions.io.decision := policy.io.decision
+    found := collisions.io.found
+  }
 
   // -- queue and schedule --
   queues.io.now := io.now

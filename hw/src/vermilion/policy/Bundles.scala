@@ -3,7 +3,7 @@ package vermilion.policy
 import chisel3._
 import chisel3.util.Valid
 import vermilion.average.Tally
-import vermilion.classify.{ClassEntry, FlowGroup}
+import vermilion.classify.{ClassEntry, FlowGroup, FlowTag}
 import vermilion.control.{AverageConfig, DecideConfig, PolicyConfig, Scaled}
 import vermilion.fixed.Formats._
 import vermilion.departure.{Averaged, PieArrival, QueuePie}
@@ -43,6 +43,7 @@ class Decision(p: LaneParams) extends Bundle {
   val stored = Option.when(p.reports)(Bool()) // it has cells
   val outcome = new Outcome(VictimParams.of(p)) // defined only where `pushOut` is set
   val rule = Option.when(p.rules > 0)(Valid(UInt(p.ruleBits.W))) // the first that matches the packet
+  val flow = Option.when(p.fq)(new FlowTag)
   val updated = Option.when(p.codel)(Vec(Colour.Count, Bool())) // the averages that it has changed
 
   /** The averages that it has changed, for verdicts at departure. */
@@ -157,6 +158,16 @@ class Token(p: LaneParams) extends Bundle {
     d.ttlOptionAt := descriptor.headers.ttlOptionAt
     d.dsField.foreach(_ := descriptor.headers.dscp ## descriptor.headers.ecn)
     d
+  }
+
+  /** Tells `decision` what only some builds show: whether the packet has cells, its flow, and its rule. */
+  def tell(decision: Decision, flow: Option[FlowTag]): Unit = {
+    decision.stored.foreach(_ := descriptor.cells =/= 0.U)
+    for ((to, from) <- decision.flow.zip(flow)) to := from
+    for ((to, from) <- decision.rule.zip(descriptor.rule)) {
+      to.valid := from.hit
+      to.bits := from.rule
+    }
   }
 
   /** The packet's request of PIE, without its queue's backlog. */

@@ -384,11 +384,7 @@ class PolicyPipeline(p: LaneParams) extends Module {
   out.provisionalVerdict := provisionalVerdict
   out.pushOut := pushesOut
   out.headCell := done.descriptor.headCell
-  out.stored.foreach(_ := done.descriptor.cells =/= 0.U)
-  for ((to, from) <- out.rule.zip(done.descriptor.rule)) {
-    to.valid := from.hit
-    to.bits := from.rule
-  }
+  done.tell(out, slots.io.flow.map(holdUntil(_, -mark, latency)))
   out.outcome := 0.U.asTypeOf(out.outcome)
   io.decision.bits := Delay(out, settle)
   io.decision.bits.outcome := outcome

@@ -25,6 +25,7 @@ class SlotSource(p: LaneParams) extends Module {
     val l4sMask = Input(UInt(2.W)) // with `commit`; in builds with `dualpi2`
     val group = Option.when(p.fq)(Input(new FlowGroup)) // with `commit`
     val ready = Option.when(p.fq)(Output(Bool())) // packets can be classified
+    val flow = Option.when(p.fq)(Output(new FlowTag)) // of the packet in `token`
     val hostRead = Flipped(Decoupled(UInt(p.queueBits.W)))
     val descriptor = Flipped(Decoupled(new PacketDescriptor(p)))
     val departed = Flipped(Valid(new Departure(p)))
@@ -51,6 +52,7 @@ class SlotSource(p: LaneParams) extends Module {
     classifier.io.seed.get.valid := io.seed.valid
     classifier.io.seed.get.bits := io.seed.bits.flow
     io.ready.get := classifier.io.ready.get
+    io.flow.get := classifier.io.flow.get
   }
   classifier.io.headers := io.descriptor.bits.headers
   classifier.io.rule.zip(io.descriptor.bits.rule).foreach { case (to, from) => to := from }

@@ -11,11 +11,18 @@ import vermilion.lane.LaneParams
 /** Counts as a host reads them, against sums kept here. */
 class EventCountsSpec extends AnyFlatSpec with Simulation {
   private val inputs = 3
-  private val full = LaneParams(inputs = inputs, stallable = Seq.fill(inputs)(true), reports = true)
+  private val full =
+    LaneParams(inputs = inputs, stallable = Seq.fill(inputs)(true), codel = true, fq = true, reports = true)
   private val fewBits = 22
 
   /** All counts as of one clock. */
-  private case class Counts(lost: Seq[(BigInt, BigInt)], events: Seq[BigInt], skipped: BigInt, reports: Seq[BigInt])
+  private case class Counts(
+      lost: Seq[(BigInt, BigInt)],
+      events: Seq[BigInt],
+      skipped: BigInt,
+      reports: Seq[BigInt],
+      collisions: BigInt
+  )
 
   private class Bench(dut: EventCounts, wordBits: Int, seed: Int) {
     val random = new Random(seed)
@@ -24,7 +31,7 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
     var counts = zero
     var sinceRequest = mutable.ArrayBuffer(counts)
     private def zero =
-      Counts(Seq.fill(inputs)((BigInt(0), BigInt(0))), Seq.fill(8)(BigInt(0)), 0, Seq.fill(4)(BigInt(0)))
+      Counts(Seq.fill(inputs)((BigInt(0), BigInt(0))), Seq.fill(8)(BigInt(0)), 0, Seq.fill(4)(BigInt(0)), 0)
 
     def reset(): Unit = {
       dut.io.request.valid.poke(false.B)
@@ -41,13 +48,14 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       def happens = random.nextDouble() < often
       val lost: Seq[Option[Int]] =
         Seq.fill(inputs)(Option.when(happens)(if (random.nextInt(3) == 0) 65535 else random.nextInt(65536)))
-      val (skipped, together) = (happens, happens)
+      val (skipped, together, collides) = (happens, happens, happens)
       val kinds = Seq.fill(8)(often == 1.0 || random.nextBoolean())
       for ((port, length) <- dut.io.lost.zip(lost)) {
         port.valid.poke(length.isDefined.B)
         port.bits.poke(length.getOrElse(random.nextInt(65536)).U)
       }
       dut.io.refreshSkipped.poke(skipped.B)
+      dut.io.flowCollision.foreach(_.poke(collides.B))
       dut.io.flowEvents.valid.poke(together.B)
       events.zip(kinds).foreach { case (port, kind) => port.poke(kind.B) }
       val reports = Seq(1, 3, 1, 1).map(most => if (happens) random.nextInt(most) + 1 else 0)
@@ -67,7 +75,8 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
         },
         counts.events.zip(kinds).map { case (count, kind) => more(count, together && kind) },
         more(counts.skipped, skipped),
-        counts.reports.zip(reports).map { case (count, adds) => (count + BigInt(clocks) * adds).min(most) }
+        counts.reports.zip(reports).map { case (count, adds) => (count + BigInt(clocks) * adds).min(most) },
+        if (clear) 0 else counts.collisions + (if (collides) clocks else 0)
       )
       sinceRequest += counts
     }
@@ -105,6 +114,14 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       assert(asked.map(_.lost(i)).contains(seen), s"input $i: $seen, and counted were ${asked.map(_.lost(i))}")
       seen
     }
+    def checkCollisions(often: Double): Unit = {
+      val low = read(R.FlowCollisionsLow(), often)._1
+      val asked = sinceRequest.clone()
+      val (high, waited) = read(R.FlowCollisionsHigh(), often)
+      assert(waited == 0, "the high word waits")
+      val seen = low + (high << wordBits)
+      assert(asked.map(_.collisions).contains(seen), s"collisions: $seen, and counted were ${asked.map(_.collisions)}")
+    }
     def checkEvent(i: Int, often: Double): Unit = {
       val seen = read(R.FlowEvents(i), often)._1
       assert(sinceRequest.map(_.events(i)).contains(seen), s"event $i: $seen, not of ${sinceRequest.map(_.events(i))}")
@@ -125,6 +142,7 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       (0 until inputs).foreach(lostOf(_, often))
       (0 until 8).foreach(checkEvent(_, often))
       checkSkipped(often)
+      checkCollisions(often)
     }
   }
   private implicit class Choose(random: Random) { def choose[T](of: Seq[T]): T = of(random.nextInt(of.size)) }
@@ -144,16 +162,19 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
         for (_ <- 0 until 150) {
           val often = random.choose(Seq(0.0, 0.1, 0.5, 1.0))
           for (_ <- 0 until random.nextInt(60)) clock(often)
-          random.nextInt(8) match {
+          random.nextInt(9) match {
             case 0         => clock(often, clear = true)
             case 1 | 2 | 3 => lostOf(random.nextInt(inputs), often)
             case 4 | 5     => checkEvent(random.nextInt(8), often)
             case 6         => if (random.nextBoolean()) checkSkipped(often) else checkReports(random.nextInt(4), often)
+            case 7         => checkCollisions(often)
             case _ =>
               val hole = random.choose(
                 Seq(R.Commit(), R.LostFramesLow(inputs), R.Upsets(0), R.TtlOption(), 0x1800) ++ Seq(
                   0x1000 + R.ReportEvents(0),
                   0x2000 + R.ReportEvents(1),
+                  0x1000 + R.FlowCollisionsLow(),
+                  R.FlowCollisionsHigh() + 4,
                   0x2000 + R.FlowEvents(0)
                 )
               )
@@ -174,6 +195,7 @@ class EventCountsSpec extends AnyFlatSpec with Simulation {
       for (_ <- 0 until 4) checkAll(1.0)
       checkAll(0.0)
       assert(counts.lost.forall { case (frames, bytes) => frames > (1 << fewBits) && bytes >> fewBits > 1000 })
-      assert((counts.events ++ counts.reports).forall(_ == (1 << fewBits) - 1) && counts.skipped == (1 << fewBits) - 1)
+      assert((counts.events ++ counts.reports).forall(_ == (1 << fewBits) - 1) && counts.collisions > (1 << fewBits))
+      assert(counts.skipped == (1 << fewBits) - 1)
     }
 }
