@@ -232,12 +232,12 @@ constexpr uint32_t report_select() { return 0x0630; }
 constexpr Field kReportSelectReasons{15, 0};
 constexpr Field kReportSelectQueue{27, 16};
 constexpr uint32_t fq() { return 0x0700; }
-constexpr uint32_t flow_collisions_low() { return 0x0708; }
-constexpr uint32_t flow_collisions_high() { return 0x070c; }
-constexpr uint32_t rules() { return 0x0710; }
-constexpr uint32_t rule_select() { return 0x0714; }
+constexpr uint32_t rules() { return 0x0704; }
+constexpr uint32_t flow_collisions_low() { return 0x0710; }
+constexpr uint32_t flow_collisions_high() { return 0x0714; }
+constexpr uint32_t rule_select() { return 0x0718; }
 constexpr Field kRuleSelectRule{7, 0};
-constexpr uint32_t rule_commit() { return 0x0718; }
+constexpr uint32_t rule_commit() { return 0x071c; }
 constexpr Field kRuleCommitGo{0, 0};
 constexpr uint32_t rule_counts_packets_low() { return 0x0720; }
 constexpr uint32_t rule_counts_packets_high() { return 0x0724; }

@@ -391,17 +391,17 @@ object RegisterMap {
 
   object Fq extends Register(0x0700, BigInt("ffffffff", 16))
 
-  object FlowCollisionsLow extends Register(0x0708, BigInt("ffffffff", 16))
+  object Rules extends Register(0x0704, BigInt("ffffffff", 16))
 
-  object FlowCollisionsHigh extends Register(0x070c, BigInt("ffffffff", 16))
+  object FlowCollisionsLow extends Register(0x0710, BigInt("ffffffff", 16))
 
-  object Rules extends Register(0x0710, BigInt("ffffffff", 16))
+  object FlowCollisionsHigh extends Register(0x0714, BigInt("ffffffff", 16))
 
-  object RuleSelect extends Register(0x0714, BigInt("ff", 16)) {
+  object RuleSelect extends Register(0x0718, BigInt("ff", 16)) {
     val rule = Field(7, 0)
   }
 
-  object RuleCommit extends Register(0x0718, BigInt("1", 16)) {
+  object RuleCommit extends Register(0x071c, BigInt("1", 16)) {
     val go = Field(0, 0)
   }
 
