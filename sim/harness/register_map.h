@@ -236,7 +236,7 @@ constexpr uint32_t rules() { return 0x0704; }
 constexpr uint32_t flow_collisions_low() { return 0x0710; }
 constexpr uint32_t flow_collisions_high() { return 0x0714; }
 constexpr uint32_t rule_select() { return 0x0718; }
-constexpr Field kRuleSelectRule{7, 0};
+constexpr Field kRuleSelectRule{11, 0};
 constexpr uint32_t rule_commit() { return 0x071c; }
 constexpr Field kRuleCommitGo{0, 0};
 constexpr uint32_t rule_counts_packets_low() { return 0x0720; }

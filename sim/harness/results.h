@@ -15,7 +15,7 @@
 //     colours_in_out  [3][3]: packets by the colour with which they arrived and the one that their marker gave
 //     marker          {kind}; absent without a marker. Flow markers have flow_events, too (see below; of this queue,
 //                     counted by the model), and the flows of flow_book.h
-//     dscps           [[dscp, packets], ...] of the IP packets as they arrived at the lane
+//     dscps           [[dscp, packets], ...] of the IP packets as they arrived, after their rules
 //     not_ip          frames that are not IP
 //     latency         histogram [[from_ns, packets], ...] of decision to departure: 8 classes per octave, without empty
 //                     ones

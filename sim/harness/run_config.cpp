@@ -61,8 +61,8 @@ static LoadedConfig read(const Options& o) {
                               : "which this build can in queues 0 to " + std::to_string(BuildVictims - 1)));
     checkAqms(o, loaded.config);
     if (loaded.config.rule_count > BuildRules)
-      throw InputError(o.config + ": has " + std::to_string(loaded.config.rule_count) + " rules, this build " +
-                       std::to_string(BuildRules));
+      throw InputError(o.config + ": has " + std::to_string(loaded.config.rule_count) + " rules; legal are up to " +
+                       std::to_string(BuildRules) + ", the rules of this build");
     if (!loaded.reports.reasons.empty() && !BuildReports)
       throw InputError(o.config + ": has reports, which this build cannot send");
     return loaded;

@@ -136,15 +136,19 @@ void readRules(const Object& o, LoadedConfig& out) {
     VmRule rule{};
     const json &value = of.list("value", VM_RULE_WORDS), &mask = of.list("mask", VM_RULE_WORDS);
     for (std::size_t w = 0; w < VM_RULE_WORDS; w++) {
-      rule.value[w] = Value(value[w], of.at("value")).small(maxOf(32));
-      rule.mask[w] = Value(mask[w], of.at("mask")).small(maxOf(32));
+      const u64 most = maxOf(w == VM_RULE_WORDS - 1 ? 24 : 32);  // the key ends there
+      rule.value[w] = Value(value[w], of.at("value")).small(most);
+      rule.mask[w] = Value(mask[w], of.at("mask")).small(most);
     }
     rule.action = of.small("action", maxOf(32));
     rule.marker = of.small("marker", maxOf(32));
-    for (const auto& [word, sets] : {std::pair{rule.action, 24}, std::pair{rule.marker, 31}})
+    const auto exists = [&](const char* name, u32 word, int sets) {
       if ((word >> sets & 1) != 0 && truncate(word, 12) >= ofEgress)
-        of.refuse("action", "or marker names queue " + std::to_string(truncate(word, 12)) + ", an egress has " +
-                                std::to_string(ofEgress));
+        of.refuse(name, "names queue " + std::to_string(truncate(word, 12)) + "; legal are 0 to " +
+                            std::to_string(ofEgress - 1) + ", the queues of an egress");
+    };
+    exists("action", rule.action, 24);
+    exists("marker", rule.marker, 31);
     out.rules.push_back(rule);
   }
   const json& ranges = o.list("port_ranges", std::size(out.config.port_range));

@@ -33,7 +33,9 @@ static LaneShape shapeOf(const VmConfig& c) {
           4,
           judges(c),
           judges(c) ? std::max(Queues, c.queue_count) : 0,
-          judges(c) ? (std::max(Queues, c.queue_count) + 1) / 2 * 2 : 0};
+          judges(c) ? (std::max(Queues, c.queue_count) + 1) / 2 * 2 : 0,
+          false,
+          c.rule_count != 0};
 }
 
 LaneSession::LaneSession(const VmConfig& config)

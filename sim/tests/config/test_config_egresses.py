@@ -216,6 +216,24 @@ def test_rules_by_queue_need_one_index_in_the_egresses_that_their_packets_reach(
         loaded(tmp_path, TEXT + calls)
 
 
+@pytest.mark.parametrize("more", ["", "routes = [0]\n", '[[egress]]\nname = "wire"\n'])
+def test_a_lane_with_one_egress_has_its_rules_however_the_file_says_it(tmp_path, more):
+    text = '[port]\nrate = "1Gbit"\n[[rule]]\nmatch = { protocol = "udp" }\ndrop = true\n'
+    lane = loaded(tmp_path, more + text if more.startswith("routes") else text + more, egresses.Build(rules=64))
+    assert len(lane.rule) == len(lane.configs[0].rule) == len(lane.whole(16).rule) == 1
+    assert [rule["action"] >> 27 & 1 for rule in quantise.lane(lane, 16)["rules"]] == [1]
+
+
+def test_the_marker_of_a_rule_is_needed_in_each_egress_that_its_packets_reach(tmp_path):
+    marker = '[[egress.marker]]\nqueue = "a"\nkind = "trtcm"\ncir = "1Mbit"\ncbs = 2000\npir = "1Mbit"\npbs = 2000\n'
+    text = 'routes = [0, 1]\n[port]\nrate = "1Gbit"\n[[queue]]\nname = "a"\ndefault = true\n[[rule]]\nmarker = "a"\n'
+    build = egresses.Build(8, egresses=2, inputs=2, rules=64)
+    both = text + 2 * ("[[egress]]\n" + marker)
+    assert loaded(tmp_path, both, build).placed() == [rules.Placed(marker=0)]
+    with pytest.raises(UserError, match='marker is "a", a queue that has no marker in egress 1; give it a'):
+        loaded(tmp_path, text + "[[egress]]\n" + marker + "[[egress]]\n", build)
+
+
 def test_check_shows_every_egress_in_80_columns():
     shown = checked()
     assert max(map(len, shown.splitlines())) <= 80

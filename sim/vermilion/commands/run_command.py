@@ -144,7 +144,7 @@ class Prepared:
         asked = self.asked
         found = [("capture", str(asked.source)), ("configuration", str(asked.config_file or DEFAULT_CONFIG))]
         found += [("pace", asked.pace()), ("seed", str(self.config.seed))]
-        return found + [("in front of the lane", each) for each in front.lines(result)]
+        return found + [("in front of the lane", each) for each in front.lines(result) if "rule" not in each]
 
 
 class Files:

@@ -354,7 +354,7 @@ def place(config: Config, build_queues: int, build_victims: int) -> Config:
         marked.add(marker.queue)
     owners = {marker.queue for marker in config.marker}
     for number_, rule in enumerate(config.rule, 1):
-        rules.place(number_, rule, [placed], [""], owners)
+        rules.place(number_, rule, [placed], [""], [owners])
     shares = departure.pairs([(q.name, q.at, q) for q in placed])
     placed = [q.model_copy(update={"quantum": shares[q.at]}) if q.at in shares else q for q in placed]
     return config.model_copy(update={"queue": placed, "marker": groups.spread(config.marker, queues)})

@@ -270,7 +270,10 @@ def parse(raw: dict[str, Any], build: Build) -> Lane:
     labels = {name: e for e, name in enumerate(names) if name is not None}
     reports.check(file.reports, [q.name for each in configs for q in each.queue], build.reports)
     ways = routes(file.routes, labels, build)
-    return Lane(configs, names, shares, ways, rules_of(raw, configs, ways, called, build), several, file.reports)
+    ruled = rules_of(raw, configs, ways, called, build)
+    if len(configs) == 1:
+        configs = [configs[0].model_copy(update={"rule": ruled})]
+    return Lane(configs, names, shares, ways, ruled, several, file.reports)
 
 
 def validated(raw: dict[str, Any]) -> File:

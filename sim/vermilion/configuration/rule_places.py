@@ -27,6 +27,6 @@ def placed(
         ingress = rule.match.ingress
         reached = sorted(set(ways) if ingress is None or ingress >= len(ways) else {ways[ingress]})
         of = [configs[e] for e in reached]
-        owners = {marker.queue for each in of for marker in each.marker}
+        owners = [{marker.queue for marker in each.marker} for each in of]
         found.append(rules.place(number_, rule, [each.queue for each in of], [called[e] for e in reached], owners))
     return found

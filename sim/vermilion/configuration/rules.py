@@ -7,7 +7,7 @@ those of a multi-field classifier (RFC 2475, section 2.3.1).
 import difflib
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Protocol, Self
@@ -79,7 +79,7 @@ Ports = Annotated[tuple[int, int], BeforeValidator(ports)]
 class Match(Strict):
     """A rule's `match`: a frame must fit every field that is given; without any, every frame fits."""
 
-    ingress: Annotated[int, number(0, 63, "0 to 63, an input of the build", whole=True)] | None = None
+    ingress: Annotated[int, number(0, 15, "0 to 15, an input of the build", whole=True)] | None = None
     vlan: Annotated[int, number(0, 4094, "0 to 4094; 0 is a tag with a priority alone", whole=True)] | None = None
     pcp: Annotated[int, number(0, 7, "0 to 7", whole=True)] | None = None
     source: Prefix | None = None
@@ -173,10 +173,14 @@ class Placed:
 
 
 def place(
-    number_: int, rule: Rule, egresses: Sequence[Sequence[Target]], called: Sequence[str], marked: Iterable[str]
+    number_: int,
+    rule: Rule,
+    egresses: Sequence[Sequence[Target]],
+    called: Sequence[str],
+    marked: Sequence[Container[str]],
 ) -> Placed:
     """Where a rule's queues are. `egresses`: the queues of each egress to which the rule's packets can go, and `called`, what a sentence calls these. They
-    have the queue under the same number, or UserError. `marked`: the queues that have a marker.
+    have the queue under the same number, or UserError. `marked`: of each egress the queues that have a marker.
     """
 
     def of(field: str, name: str | None) -> int | None:
@@ -200,10 +204,12 @@ def place(
         return next(iter(found))
 
     made = Placed(of("queue", rule.queue), of("marker", rule.marker))
-    if rule.marker is not None and rule.marker not in marked:
-        raise UserError(
-            f'{label(number_, rule)}, marker is "{rule.marker}", a queue that has no marker; give it a [[marker]]'
-        )
+    for owners, where in zip(marked, called, strict=True):
+        if rule.marker is not None and rule.marker not in owners:
+            of_where = f" in {where}" if where else ""
+            raise UserError(
+                f'{label(number_, rule)}, marker is "{rule.marker}", a queue that has no marker{of_where}; give it a [[marker]]'
+            )
     return made
 
 

@@ -397,8 +397,8 @@ object RegisterMap {
 
   object FlowCollisionsHigh extends Register(0x0714, BigInt("ffffffff", 16))
 
-  object RuleSelect extends Register(0x0718, BigInt("ff", 16)) {
-    val rule = Field(7, 0)
+  object RuleSelect extends Register(0x0718, BigInt("fff", 16)) {
+    val rule = Field(11, 0)
   }
 
   object RuleCommit extends Register(0x071c, BigInt("1", 16)) {

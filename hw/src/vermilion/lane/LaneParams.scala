@@ -139,6 +139,10 @@ case class LaneParams(
     rules == 0 || rules >= 16 && rules <= 256 && (rules & (rules - 1)) == 0,
     s"rules is $rules; legal are 0 (no rules) and powers of two from 16 to 256"
   )
+  require(
+    !protect || rules == 0,
+    s"protect is $protect with $rules rules; the memories of rules are not protected, legal is rules = 0"
+  )
 
   require(userBits >= 0 && userBits <= 128, s"userBits is $userBits; legal are 0 to 128")
   require(

@@ -130,7 +130,7 @@ class QueueEntry(p: LaneParams) extends Bundle {
   val dscp = UInt(6.W)
   val removeOption = Bool() // the TTL option, which begins ttlOptionAt bytes into the options
   val ttlOptionAt = UInt(4.W)
-  val dsField = Option.when(p.codel)(UInt(8.W)) // as the packet came
+  val dsField = Option.when(p.codel)(UInt(8.W)) // as the packet came, with the DSCP of its rule
 }
 
 /** A request to append a packet to the tail of a queue. */

@@ -88,6 +88,15 @@ class LaneParamsSpec extends AnyFunSuite {
     assert(refusal(whole.copy(victims = 2, protect = true)) == s"requirement failed: $words")
   }
 
+  test("rules are a power of two from 16 to 256, and not protected") {
+    for (rules <- Seq(1, 8, 65, 512)) {
+      val words = s"rules is $rules; legal are 0 (no rules) and powers of two from 16 to 256"
+      assert(refusal(whole.copy(rules = rules)) == s"requirement failed: $words")
+    }
+    val words = "protect is true with 64 rules; the memories of rules are not protected, legal is rules = 0"
+    assert(refusal(whole.copy(rules = 64, protect = true)) == s"requirement failed: $words")
+  }
+
   test("DualPI2 needs verdicts at departure and pairs of queues, and fits the smallest lane") {
     assert(refusal(whole.copy(dualpi2 = true, codel = false)).endsWith("legal is codel = true"))
     val odd = refusal(LaneParams(queues = 3, cells = 256, codel = true, dualpi2 = true))
