@@ -89,7 +89,7 @@ def test_structs_in_python_are_laid_out_as_the_compilers(tmp_path):
     program = tmp_path / "layout.c"
     prints = "".join(f'printf("%zu\\n", {line});' for line in lines)
     program.write_text(
-        f'#include <stddef.h>\n#include <stdio.h>\n#include "vm_access.h"\nint main(void) {{ {prints} }}\n'
+        f'#include <stddef.h>\n#include <stdio.h>\n#include "vm_access.h"\n#include "vm_rule.h"\nint main(void) {{ {prints} }}\n'
     )
     compiled(["gcc", "-I", LIB, program, "-o", tmp_path / "layout"])
     assert [int(x) for x in compiled([tmp_path / "layout"]).split()] == wanted
