@@ -62,8 +62,8 @@
 //              flow markers (docs/flow-table.md), each at most 2^32-1. RTL: read from its registers; a
 //              count that differs from the model's is an error in `counters`. --engine model: the model's count
 //   flow_collisions
-//              with groups of flows: packets that were enqueued after one of another flow (docs/configuration.md,
-//              "Groups of flows"). RTL: read from its register; if it differs from the model's count, that is an error
+//              with groups of flows: packets that were enqueued after one of another flow (docs/configuration/aqm.md,
+//              "FQ-CoDel"). RTL: read from its register; if it differs from the model's count, that is an error
 //              in `counters`. --engine model: the model's count
 //   replay     decisions, agreed, refreshes, refreshes_agreed, first_disagreement (RTL), which names the fields that
 //              differ

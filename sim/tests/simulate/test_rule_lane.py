@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import subprocess
 from collections import Counter
 
 import pytest
@@ -142,3 +143,25 @@ def test_rules_name_queues_of_the_packets_own_egress(tmp_path):
         missing = sum(c["nobuf"]["packets"] for queue in out.stats["queues"] for c in queue["colours"])
         if not missing and "lost" not in out.stats:
             assert (out.stats["rules"], out.stats["unmatched"]) == counted(rules, frames, shape.inputs)
+
+
+GOOD = {"value": [0] * 11, "mask": [0] * 11, "action": 1 << 31, "marker": 0}
+BAD = {
+    "a bit behind the key": ({"rules": [GOOD | {"mask": [0] * 10 + [1 << 24]}]}, "rules[0].mask", "0 to 16777215"),
+    "a word too few": ({"rules": [GOOD | {"value": [0] * 10}]}, "rules[0].value", "11"),
+    "a queue that is not there": ({"rules": [GOOD | {"action": 1 << 24 | QUEUES}]}, "action: names queue 4", "0 to 3"),
+    "a marker that is not there": ({"rules": [GOOD | {"marker": 1 << 31 | 99}]}, "marker: names queue 99", "0 to 3"),
+    "more rules than the build has": ({"rules": [GOOD] * (RULES + 1)}, "has 65 rules", "legal are up to 64"),
+    "a port past the last": ({"rules": [GOOD], "port_ranges": [[0, 65536]] * 16}, "port_ranges[0]", "0 to 65535"),
+    "no ranges": ({"rules": [GOOD], "port_ranges": []}, "port_ranges", "16"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_record_with_bad_rules_is_refused(tmp_path, name):
+    changes, where, legal = BAD[name]
+    words = write_words(tmp_path / "words.json", open_lane(QUEUES), {"port_ranges": [[1, 0]] * 16} | changes)
+    capture = pcap(tmp_path / "in.pcap", [(0, bytes(60), 60)])
+    command = [build.model_program("lab"), "--in", capture, "--config-words", words, "--engine", "model"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 2 and where in done.stdout and legal in done.stdout, done.stdout + done.stderr
