@@ -8,11 +8,14 @@ from support.nightly import nightly
 
 # A fault of each kind: what stands in the SystemVerilog, and what it becomes.
 FAULTS = {
-    "the sum of the packet one cycle before is not seen": (r"again <= ", "again <= 1'h0 & "),
+    "the sum of the packet one cycle before is not seen": (r"source_kept <= ", "source_kept <= 1'h0 & "),
     "a restart keeps the accumulated probability": (r"_sumRestart_readData \+ 2'h1", "_sumRestart_readData"),
-    "a delay counts with nothing behind the packet": (r"d2Delay <= d1_isLast \?", "d2Delay <= 1'h0 ?"),
+    "a delay counts with nothing behind the packet": (r"d1_isLast \| d1Sojourn", "d1Sojourn"),
     "a restart keeps the burst allowance": (r"_burstRestart_readData \+ 2'h1", "_burstRestart_readData"),
-    "a lost packet keeps the accumulated probability": (r"\| io_lost \? 60'h0", "? 60'h0"),
+    "a lost packet leaves its sum to the one after it": (r"= again & io_lost", "= 1'h0"),
+    "a lost packet leaves its sum to the one two after it": (r"a5Second & io_lost", "1'h0"),
+    "a lost packet leaves its sum in the memory": (r"a8Lost <= io_lost", "a8Lost <= 1'h0"),
+    "a sum under way is not seen three packets later": (r"a5Third = ", "a5Third = 1'h0 & "),
     "a delay above 250 ms adds nothing": (r"uDelay > 26'h3B9ACA \?", "1'h0 ?"),
     "packets are early below half of the target": (r"& ~a2Low", ""),
     "packets are early with 2 mtu behind them and no more": (r"< (\{8'h0, io_config_mtu, 1'h0\})", r"<= \1"),

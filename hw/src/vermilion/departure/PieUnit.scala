@@ -57,14 +57,14 @@ class PieUpdate(p: LaneParams) extends Bundle {
   * counts restarts, modulo 4, and each of the two keeps the number of the last one that it has seen. It counts no further while that restart has not been seen,
   * unless a packet is under way that will have seen it.
   * {{{
-  *   arrival    0 request   1 settings, state   2 gates   2-4 length x probability   5 probability   6 loop   7 result
+  *   arrival    0 request   1 settings, state   2 gates   2-4 length x probability   5 probability   6 loop   7 result   8 sum written
   *   departure  0 request   1 sojourn time   2 loop
   * }}}
   * `config` is that of the queue, one cycle after its request, and so is `burst` for a departure. Departures of all queues are recorded, so that a queue whose PIE is
   * turned on has its delay.
   *
-  * `lost` comes with the result: that packet is lost for another reason. The loop has both results for the packet after it, with and without that loss, and
-  * `lost` only selects. `ready` is low for `queues` cycles after a reset. Latency: [[PieUnit.Latency]] cycles.
+  * `lost` comes with the result: that packet is lost for another reason. The packet after it has both results, with and without that loss, and
+  * a register of `lost` selects one of them. `ready` is low for `queues` cycles after a reset. Latency: [[PieUnit.Latency]] cycles.
   */
 class PieUnit(p: LaneParams) extends Module {
   import PieUnit._
@@ -153,44 +153,72 @@ class PieUnit(p: LaneParams) extends Module {
   private val a6None = Delay(a5Probability === 0.U)
   private val a6Gate = Delay(a2Gate, 4)
   private val a6Marks = Delay(a2Marks, 4)
-  private val a6Restart = Delay(a1SumRestart, 5)
+  private val a5Restart = Delay(a1SumRestart, 4)
+  private val a6Restart = Delay(a5Restart)
   private val a6On = Delay(a1Config.on, 5)
+  private val a6BeyondLeast = Delay(a5Probability.zext - Least.S) // of a sum that begins at 0
 
-  // -- stage 6: the loop --
+  // -- stage 6: the loop; 7: result; 8: the sum is written --
+  // A sum comes from the packet before (`kept`; `lost` if the one before that was lost), from an earlier one (`old`), or begins at 0.
+  private class Source extends Bundle {
+    val kept, lost, none = Bool() // at most one; otherwise it is `old`
+  }
   private val a6 = arrivals(Loop)
+  private val a7 = arrivals(Latency)
+  private val a8 = Delay(a7)
   private val changes = a6.valid && a6On
-  private val next = Wire(new Accumulated)
   private val a7Changes = RegNext(changes && !reset.asBool, false.B)
-  private val a7Next = Delay(next)
-  private val a7Written = WireInit(a7Next)
-  when(io.lost) { a7Written.sum := 0.U }
-  accumulated.write(a7Changes, arrivals(Latency).bits.queue, a7Written)
+  private val a8Changes = RegNext(a7Changes && !reset.asBool, false.B)
+  private val kept, lost = Wire(UInt(AccumulatorBits.W)) // sums after the packet, if the one before was kept, or lost
+  private val a7Kept = Delay(kept)
+  private val a7Lost = Delay(lost)
+  private val a7Restart = Delay(a6Restart)
 
-  // The packet two before is forwarded to `old`, that one before is in the stage after. Whether that one is lost is known late.
-  private def follows(ahead: Valid[PieArrival], on: Bool, behind: Valid[PieArrival]): Bool =
-    ahead.valid && on && ahead.bits.queue === behind.bits.queue
-  private val old = Delay(
-    Mux(
-      follows(arrivals(Latency), a7Changes, arrivals(Loop - 1)),
-      a7Written,
-      accumulated.read(arrivals(Loop - 2).bits.queue)
+  private def follows(ahead: Valid[PieArrival], changes: Bool, behind: Valid[PieArrival]): Bool =
+    ahead.valid && changes && ahead.bits.queue === behind.bits.queue
+  private val a5 = arrivals(Loop - 1)
+  private val a5Next = follows(a6, a6On, a5)
+  private val a5Second = follows(a7, a7Changes, a5)
+  private val a5Third = follows(a8, a8Changes, a5)
+  private val again = Delay(a5Next)
+  private val a7BeforeLost = Delay(again && io.lost) // the packet before was of the same queue, and lost
+  private val a7Sum = Mux(a7BeforeLost, a7Lost, a7Kept)
+  private val a8Lost = Delay(io.lost)
+  private val a8Written = Wire(new Accumulated)
+  a8Written.restart := Delay(a7Restart)
+  a8Written.sum := Mux(a8Lost, 0.U, Delay(a7Sum))
+  accumulated.write(a8Changes, a8.bits.queue, a8Written)
+
+  private val a5Read = accumulated.read(arrivals(Loop - 2).bits.queue)
+  private val old = Delay(Mux(a5Second, a7Sum, Mux(a5Third, a8Written.sum, a5Read.sum)))
+  private val a5OldRestart = Mux(a5Second, a7Restart, Mux(a5Third, a8Written.restart, a5Read.restart))
+  private val a5Source = Wire(new Source)
+  a5Source.none := Mux(a5Next, a6Restart =/= a5Restart, a5OldRestart =/= a5Restart || (a5Second && io.lost))
+  a5Source.lost := a5Next && a6Restart === a5Restart && again && io.lost
+  a5Source.kept := a5Next && a6Restart === a5Restart && !(again && io.lost)
+  private val source = Delay(a5Source)
+  private val from = Mux1H(
+    Seq(
+      source.kept -> a7Kept,
+      source.lost -> a7Lost,
+      !(source.kept || source.lost || source.none) -> old
     )
   )
-  private val again = Delay(follows(a6, a6On, arrivals(Loop - 1)))
-  private val before6 = Mux(again, a7Next, old)
-  private val from = Mux(before6.restart === a6Restart, before6.sum, 0.U)
-  private val sum = Arithmetic.wrap(from + a6Probability, AccumulatorBits)
-  private val restarts = again && io.lost
-  private def early(sum: UInt): Bool = a6Gate && !a6None && (sum >= Most.U || (sum >= Least.U && a6Hit))
-  private val isEarly = Mux(restarts, early(a6Probability), early(sum))
-  next.restart := a6Restart
-  next.sum := Mux(
-    isEarly || (a6Gate && a6None),
-    0.U,
-    Mux(restarts, Mux(a6Gate, a6Probability, 0.U), Mux(a6Gate, sum, from))
+  private val sum = Arithmetic.wrap(a6Probability + from, AccumulatorBits)
+  private val isLeast = (a6BeyondLeast +& from.zext) >= 0.S
+  private val decides = a6Gate && !a6None
+  private val isEarly = decides && (sum >= Most.U || (isLeast && a6Hit))
+  private val isEarlyAlone = decides && a6BeyondLeast >= 0.S && a6Hit // a sum of one probability is below `Most`
+  private val clears = a6Gate && a6None
+  kept := Mux(isEarly || clears, 0.U, Mux(a6Gate, sum, from))
+  lost := Mux(isEarlyAlone || !a6Gate, 0.U, a6Probability)
+  private def result(marks: Bool): Bool = Mux(
+    a7BeforeLost,
+    RegNext(a6.valid && isEarlyAlone && a6Marks === marks, false.B),
+    RegNext(a6.valid && isEarly && a6Marks === marks, false.B)
   )
-  io.drop := RegNext(a6.valid && isEarly && !a6Marks, false.B)
-  io.mark := RegNext(a6.valid && isEarly && a6Marks, false.B)
+  io.drop := result(false.B)
+  io.mark := result(true.B)
   io.probability := Delay(Mux(a6On, Delay(a1Probability, Loop - 1)(ProbBits - 1, ProbBits - 32), 0.U))
 
   // -- updates --
@@ -261,7 +289,7 @@ class PieUnit(p: LaneParams) extends Module {
   // Only arrivals of queues that are on write what they have seen.
   private val inFlight = arrivals.zipWithIndex.tail.map { case (a, stage) =>
     queueOf(a.valid && Delay(a1Config.on, stage - 1), a.bits.queue)
-  }
+  } :+ queueOf(a8Changes, a8.bits.queue)
   burstRestart.write(
     writes,
     u.queue,
