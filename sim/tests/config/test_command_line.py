@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -17,13 +18,14 @@ from vermilionctl import cli as tools
 
 @pytest.mark.parametrize("program, name", [(cli, "vermilion"), (tools, "vermilionctl")])
 def test_version(monkeypatch, capfd, program, name):
-    """Both programs name the commit and the version of the register map, which is that of the SystemRDL source."""
+    """Both programs name the version, the commit and the version of the register map, which is that of the SystemRDL source."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=build.ROOT, capture_output=True, text=True).stdout.strip()
     fields = next(r for r in registers.read_source()[1] if r.path == ["version"]).fields
     held = {field.name: field.reset for field in fields}
     status, out, err = command(monkeypatch, capfd, "--version", program=program)
     assert status == 0 and not err
-    assert out.startswith(f"{name}: commit {commit[:12]}")
+    version = tomllib.loads((build.ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert out.startswith(f"{name} {version}, commit {commit[:12]}")
     assert out.endswith(f", register map {held['major']}.{held['minor']}\n")
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from support import driver_bench
 from vermilion.guests import driver_guest, guest
+from vermilion.release import dkms as release_package
+from vermilion.release.checkout import Checkout
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.guest
@@ -110,3 +112,22 @@ def test_dkms_leaves_other_kernels_alone_replaces_a_version_that_is_there_builds
 
     status, said = root.make("uninstall")
     assert status == 0 and root.status() == "" and root.module() is None and not list(root.sources.iterdir()), said
+
+
+def test_the_debian_package_of_a_release_is_built_by_dkms(system, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("DKMS works as root alone")
+    root = Root(system, tmp_path, driver_guest.headers("6.12").name.removeprefix("linux-headers-"))
+    (tmp_path / "work").mkdir()
+    packed = release_package.package(Checkout(VERSION, "0" * 12, 1_700_000_000), tmp_path / "work", tmp_path)
+    subprocess.run(["dpkg-deb", "-x", packed, tmp_path / "unpacked"], check=True)
+    (sources,) = (tmp_path / "unpacked/usr/src").iterdir()
+    sources.rename(root.sources / sources.name)
+    for goal in ("add", "install"):
+        words = [goal, "-m", "vermilion", "-v", VERSION]
+        words += ["-k", root.release, "--kernelsourcedir", root.headers, "--no-depmod"] if goal == "install" else []
+        status, said = root.run([*root.words, *words])
+        assert status == 0, said
+    assert root.status() == f"vermilion/{VERSION}, {root.release}, x86_64: installed"
+    info = root.run([system / "sbin/modinfo", root.module()])[1]
+    assert re.search(rf"^version: +{re.escape(VERSION)}$", info, re.M), info

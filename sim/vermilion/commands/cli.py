@@ -23,11 +23,12 @@ from vermilion.values.fields import DISK, UserError
 
 from .card_commands import apply, ctl
 from .check import check
-from .corundum_commands import corundum, release
+from .corundum_commands import corundum
 from .device import device
 from .docs_command import docs
 from .from_tc_command import from_tc
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
+from .release_command import release
 from .run_command import run, tell_notes
 from .suite_command import reformat, test
 from .ttl_option_command import ttl_option

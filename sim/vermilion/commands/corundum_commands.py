@@ -1,4 +1,4 @@
-"""The commands `vermilion corundum`, a NIC's configuration checked and what is added to a Corundum tree, and `vermilion release`."""
+"""The commands `vermilion corundum`, a NIC's configuration checked and what is added to a Corundum tree."""
 
 import sys
 from pathlib import Path
@@ -67,17 +67,3 @@ def overlay(preset, folder, variants):
         return
     for board in tree.boards_for(preset):
         click.echo(f"  {board.name}: fpga/mqnic/{board.variant}")
-
-
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", "presets", multiple=True, metavar="PRESET", help="Only this one; may be given again.")
-@click.option("--version", default="0.0.0", show_default=True, help="Version of the cores, such as 0.1.0.")
-def release(folder, presets, version):
-    """Writes the SystemVerilog of every preset below DIR and packs it, for FuseSoC or any other tool."""
-    from vermilion.synthesis import release as packing
-    from vermilion.synthesis import rtl
-
-    with working() as note:
-        packed = packing.release(folder, list(presets) or rtl.PRESETS, version, note)
-    click.echo(f"written to {packed}")

@@ -1,8 +1,10 @@
 """What the command lines `vermilion` and `vermilionctl` share: their version, and completion in a shell."""
 
+import importlib.metadata
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -13,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[3]
 def commit() -> str:
     """The commit of the checkout that this file is in; "unknown" outside a checkout, and where git cannot tell."""
     if not (ROOT / ".git").exists():
-        return "unknown"
+        released = Path(__file__).resolve().parents[1] / "COMMIT"  # in the wheel of a release
+        return released.read_text().strip() if released.exists() else "unknown"
     command = ["git", "-C", str(ROOT), "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty= with changes"]
     # A hook's GIT_DIR names another repository; the check for changes must not wait for a lock.
     environment = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
@@ -23,6 +26,15 @@ def commit() -> str:
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return done.stdout.strip() if done.returncode == 0 and done.stdout.strip() else "unknown"
+
+
+def project() -> str:
+    """Version of the project: of the checkout's pyproject.toml, or of the installed package."""
+    file = ROOT / "pyproject.toml"
+    if file.exists():
+        with file.open("rb") as opened:
+            return tomllib.load(opened)["project"]["version"]
+    return importlib.metadata.version("vermilion")
 
 
 def register_map() -> str:
@@ -38,10 +50,10 @@ def version_option(program: str):
 
     def show(context, _parameter, asked):
         if asked and not context.resilient_parsing:
-            click.echo(f"{program}: commit {commit()}, register map {register_map()}")
+            click.echo(f"{program} {project()}, commit {commit()}, register map {register_map()}")
             context.exit()
 
-    text = "Shows the commit and the version of the register map."
+    text = "Shows the version, the commit and the version of the register map."
     return click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show, help=text)
 
 

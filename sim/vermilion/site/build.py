@@ -33,8 +33,17 @@ def version() -> str:
         return tomllib.load(file)["project"]["version"]
 
 
-def site(out: Path, groups: Groups, say: Callable[[str], None] = steps.quiet, versioned: bool = False) -> None:
-    """Writes the site to the folder `out`. A link that leads nowhere, or a page that no menu names, is an error."""
+def site(
+    out: Path,
+    groups: Groups,
+    say: Callable[[str], None] = steps.quiet,
+    versioned: bool = False,
+    epoch: int | None = None,
+) -> None:
+    """Writes the site to the folder `out`. A link that leads nowhere, or a page that no menu names, is an error.
+
+    epoch: the time that its files tell, in seconds; None: now
+    """
     with tempfile.TemporaryDirectory() as folder:
         pages = Path(folder) / "pages"
         staged = stage.Site(pages)
@@ -47,6 +56,8 @@ def site(out: Path, groups: Groups, say: Callable[[str], None] = steps.quiet, ve
         command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", ROOT / "mkdocs.yml"]
         made = Path(folder) / "site"
         env = os.environ | {"VERMILION_PAGES": str(pages), "VERMILION_VERSION": version(), "NO_MKDOCS_2_WARNING": "1"}
+        if epoch is not None:
+            env["SOURCE_DATE_EPOCH"] = str(epoch)
         steps.run([*command, "-d", made], LOG, env=env)
         shutil.rmtree(out, ignore_errors=True)
         out.parent.mkdir(parents=True, exist_ok=True)
