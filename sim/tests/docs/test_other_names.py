@@ -6,7 +6,17 @@ import re
 from vermilion.toolchain.build import ROOT
 
 PAGE = ROOT / "docs/configuration/other-names.md"
-OTHERS = {"srtcm", "trtcm", "pie", "dualpi2", "early", "forced", "tail", "CE chosen", "[[rule]]"}  # values, and columns of tables
+OTHERS = {
+    "srtcm",
+    "trtcm",
+    "pie",
+    "dualpi2",
+    "early",
+    "forced",
+    "tail",
+    "CE chosen",
+    "[[rule]]",
+}  # values, and columns of tables
 
 
 def keys(schema) -> set[str]:

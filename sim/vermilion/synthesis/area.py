@@ -135,11 +135,16 @@ def figures(cells: dict, memories: list) -> dict:
         "lutram": lutram,
         "srl": srl,
         "ff": sum(count for name, count in cells.items() if name in ("FDRE", "FDSE", "FDCE", "FDPE")),
-        "bram": cells.get("RAMB36E2", 0) + cells.get("RAMB18E2", 0) / 2,
+        "bram": halved(2 * cells.get("RAMB36E2", 0) + cells.get("RAMB18E2", 0)),
         "uram": cells.get("URAM288", 0),
         "dsp": cells.get("DSP48E2", 0) + cells.get("DSP48E1", 0),
         "memory_bits": sum(depth * width for _, depth, width, rom, *_ in memories if not rom),
     }
+
+
+def halved(number: int) -> int | float:
+    """The half, without a fraction where there is none."""
+    return number / 2 if number % 2 else number // 2
 
 
 def system_verilog(names: list[str], say=build.quiet):
