@@ -22,7 +22,7 @@ class ModelRun {
         recorder_(recorder),
         lane_(config,
               {BeatBytes, Inputs, Stallable, BuildCells, BuildVictims, 0, BuildCodel, BuildPie ? BuildQueues : 0,
-               BuildDualPi2 ? BuildQueues : 0, BuildReports, BuildRules != 0},
+               BuildDualPi2 ? BuildQueues : 0, BuildReports, BuildRules != 0, BuildFq},
               StartNs) {}
 
   void run(FrameSource& source) {

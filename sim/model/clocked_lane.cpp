@@ -43,9 +43,14 @@ ClockedLane::ClockedLane(const VmConfig& config, LaneShape shape, u64 configured
 void ClockedLane::takeSlot() {
   Deciding d{};
   d.clock = clock_ + timing::Lookup;
+  std::optional<Packet> next;
   if (!descriptorQueue_.empty()) {
-    Packet& p = d.packet = descriptorQueue_.front();
+    next = descriptorQueue_.front();
     descriptorQueue_.pop_front();
+  }
+  if (shape_.fq) std::swap(next, held_);
+  if (next) {
+    Packet& p = d.packet = *next;
     frames_--;
     const PacketClass made = classifier_.of(0, p.rule, p.headers);
     p.queue = made.queue;

@@ -156,7 +156,8 @@ class ClockedLane {
   u64 clock_ = 0, now_ = 0, before_ = 0;
 
   std::deque<Packet> descriptorQueue_;
-  u64 frames_ = 0;  // last beat received, descriptor not yet taken
+  std::optional<Packet> held_;  // in builds with fq: in the register behind it
+  u64 frames_ = 0;              // last beat received, descriptor not yet taken
   std::deque<Packet> refreshes_;
   std::deque<Deciding> marking_, deciding_;
   std::deque<Settling> settling_;

@@ -35,7 +35,8 @@ static LaneShape shapeOf(const VmConfig& c) {
           judges(c) ? std::max(Queues, c.queue_count) : 0,
           judges(c) ? (std::max(Queues, c.queue_count) + 1) / 2 * 2 : 0,
           false,
-          c.rule_count != 0};
+          c.rule_count != 0,
+          judges(c)};
 }
 
 LaneSession::LaneSession(const VmConfig& config)

@@ -21,6 +21,7 @@ struct LaneShape {
   u32 pairQueues = 0;    // queues that can be in a pair under DualPI2; its passes go over all pairs
   bool reports = false;  // cells of packets that are dropped on arrival return later
   bool rules = false;    // packets are looked up in a table of rules
+  bool fq = false;       // groups of queues can hold flows: descriptors pass a register (lane/LaneCore.scala)
   constexpr u32 headPlaces() const { return heads != 0 ? heads : beatBytes == 64 ? 8 : 4; }
 };
 

@@ -78,7 +78,7 @@ class DualPi2Unit(pairs: Int) extends Module {
   private val s2Base = Delay(base.read(io.request.bits.pair))
   private val s2Coupled = Delay(coupled.read(io.request.bits.pair))
   private val s2Draws = Delay(io.seen.draws)
-  private val s2Enough = Delay(io.seen.backlog >= (io.seen.config.mtu << 1))
+  private val s2Enough = Delay(io.seen.backlog) >= (Delay(io.seen.config.mtu) << 1) // it comes late in its cycle
   private val s2Stepped = Delay(s1.sojourn > io.seen.config.step)
   private val s2MayDrop = Delay(io.seen.config.dropOverload)
   private val overload = s2Coupled(ProbBits + CouplingBits - 1, ProbBits).orR

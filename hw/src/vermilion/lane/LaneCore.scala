@@ -121,7 +121,8 @@ class LaneCore(p: LaneParams) extends Module {
   // -- decide --
   policy.io.now := io.now
   policy.io.skip := io.skip
-  policy.io.descriptor <> arbiter.io.descriptor
+  // The hash of a flow takes a cycle of its own: a register before it.
+  policy.io.descriptor <> (if (p.fq) Queue(arbiter.io.descriptor, 1, pipe = true) else arbiter.io.descriptor)
   policy.io.departed := queues.io.departed
   policy.io.commit <> io.configuration.commit
   policy.io.classWrite := io.configuration.classWrite
