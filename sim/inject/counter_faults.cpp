@@ -115,6 +115,12 @@ void addCounterFaults(std::vector<Fault>& to) {
       to, "count-collisions", "one more collision of flows", "groups of flows: the lane counts",
       [](u32) { return reg::flow_collisions_low(); }, 1);
   add(
+      to, "count-rules", "one more packet of a rule", ": the lane counts",
+      [](u32) { return reg::rule_counts_packets_low(); }, 1);
+  add(
+      to, "bytes-rules", "one more byte of a rule", ": the lane counts",
+      [](u32) { return reg::rule_counts_bytes_low(); }, 1);
+  add(
       to, "count-skipped", "one more skipped refresh", "skipped refreshes",
       [](u32) { return reg::refreshes_skipped(); }, 1);
   add(

@@ -143,10 +143,15 @@ void addSeen(Adder& to, const VmConfig& config) {
       "length", "the length", accounting, "the lane says length", 14, packet,
       [](D & d) -> auto& { return d.seen.len_bytes; });
   const u32 queueBits = std::max(1u, static_cast<u32>(std::bit_width(config.queue_count - 1)));
+  const u32 ruleBits = static_cast<u32>(std::bit_width(std::max(config.rule_count, 2u) - 1));
   to.bit(
       "queue", "the queue", accounting, "the lane says queue", queueBits,
       [&config, queueBits](const D& d) { return packet(d) && canFlip(d.seen.queue, queueBits, config.queue_count); },
       [](D & d) -> auto& { return d.seen.queue; });
+  to.bit(
+      "rule", "the number of the packet's rule", accounting, "the lane says rule", ruleBits,
+      [&config, ruleBits](const D& d) { return packet(d) && d.rule && canFlip(*d.rule, ruleBits, config.rule_count); },
+      [](D & d) -> auto& { return *d.rule; });
   to.bit(
       "colour", "the colour that the marker gave", replay, "colour", ColourBits,
       [](const D& d) { return packet(d) && canFlip(d.seen.colour, ColourBits, Colours); },

@@ -221,7 +221,7 @@ async def every_verdict_is_the_models(dut, start):
 
 @cocotb.test()
 async def a_restart_renews_the_burst_allowance_and_forgets_the_accumulated_probability(dut):
-    """Rounds of a queue that is loaded, falls idle until it restarts, and is loaded again. No packet comes before the probability has risen to 3 %.
+    """Rounds of a queue that is loaded, waits no longer until it restarts, and is loaded again. No packet comes then before the probability has risen to 2 or 15 %.
 
     Half of the time the clock stands from then on: the allowance lasts, and 100 packets pass. Otherwise it is used up, and 25 packets come.
     """
@@ -232,19 +232,22 @@ async def a_restart_renews_the_burst_allowance_and_forgets_the_accumulated_proba
     mb.library().vm_pie_begin(mb.byref(state))
     await bench.start()
 
-    async def until(done, arrives=None, step=20):
-        for _ in range(4000):
+    async def until(done, pace=0.0, step=20):
+        """Packets arrive at `pace` a cycle."""
+        for cycle in range(4000):
             if done():
                 return
-            await bench.tick(arrives, 0, 0)
+            arrives = pace == 0.5 and cycle % 2 == 0 or pace != 0.5 and bench.random.random() < pace
+            await bench.tick(0 if arrives else None, 0, 0)
             bench.now = (bench.now + step) % WRAP
         raise AssertionError("the queue does not come to this state")
 
-    for turn in range(30):
+    for turn in range(96):
         bench.level[0] = 10**7
-        await until(lambda: state.prob > 0.2 * MAX and 0.3 * MAX < state.accumulated < 0.8 * MAX, arrives=0)
+        await until(lambda: state.prob > 0.2 * MAX and 0.3 * MAX < state.accumulated < 0.8 * MAX, pace=1)
         bench.level[0], restarts = 0, bench.seen["restarts"]
-        await until(lambda restarts=restarts: bench.seen["restarts"] > restarts)
+        # Packets may come while it restarts: none, in each cycle, in each second one, or now and then.
+        await until(lambda restarts=restarts: bench.seen["restarts"] > restarts, pace=[0, 1, 0.5, 0.1][turn // 2 % 4])
         if turn % 3 == 0:  # off, over more restarts than are counted, with packets in flight
             bench.on[0] = False
             for _ in range(6 * UPDATES):
@@ -252,14 +255,15 @@ async def a_restart_renews_the_burst_allowance_and_forgets_the_accumulated_proba
             await bench.quiet()
             bench.on[0] = True
         bench.level[0] = 10**7
-        await until(lambda: state.prob > 0.02 * MAX, step=0 if turn % 2 else 40)
+        least = 0.15 if turn // 2 % 4 else 0.02
+        await until(lambda least=least: state.prob > least * MAX, step=0 if turn % 2 else 40)
         if turn % 2 == 0:
             await until(lambda: not state.restarts and state.burst_left == 0)
         await bench.quiet()
         for _ in range(100 if turn % 2 else 25):
             await bench.tick(0, None, None)
     await bench.quiet()
-    assert not bench.waiting and bench.seen["restarts"] >= 30
+    assert not bench.waiting and bench.seen["restarts"] >= 96
 
 
 async def quiet(bench):

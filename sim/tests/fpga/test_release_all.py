@@ -86,8 +86,8 @@ def test_an_archive_depends_on_names_and_contents_alone(tmp_path):
 def test_the_bill_of_materials_is_cyclonedx_and_names_what_is_locked(tmp_path):
     """By the schema of CycloneDX; versions by the lock; checksums by hashlib."""
     (tmp_path / "file.whl").write_bytes(b"bytes")
-    path = materials.materials(OF, [tmp_path / "file.whl"], tmp_path)
-    again = materials.materials(OF, [tmp_path / "file.whl"], tmp_path).read_bytes()
+    path = materials.materials(OF, [tmp_path / "file.whl"], tmp_path, {"libc6": "2.36-9"})
+    again = materials.materials(OF, [tmp_path / "file.whl"], tmp_path, {"libc6": "2.36-9"}).read_bytes()
     bill = json.loads(path.read_text())
     assert again == path.read_bytes()
     schemas = tools() / "cyclonedx/schema/_res"
@@ -110,6 +110,7 @@ def test_the_bill_of_materials_is_cyclonedx_and_names_what_is_locked(tmp_path):
     assert {"numpy", "contourpy", "pydantic-core", "markdown-it-py"} <= set(
         found
     )  # the last three: of matplotlib, pydantic, rich
+    assert components["libc6"]["purl"] == "pkg:deb/debian/libc6@2.36-9?distro=bookworm"
     assert "pytest" not in found and "verilator" not in found
     assert components["chisel"]["scope"] == "excluded" and components["uplot"]["purl"].startswith("pkg:npm/uplot@")
     assert components["file.whl"]["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"bytes").hexdigest()}]
@@ -131,7 +132,9 @@ def test_the_notes_are_those_of_the_version(tmp_path, monkeypatch):
     monkeypatch.setattr(notes, "ROOT", tmp_path)
     said = notes.notes(OF, ["vermilion-0.1.0.tar.gz", "vermilion-0.1.0-site.tar.gz"])
     assert "- **a**" in said and "old" not in said and "new" not in said and "0123456789ab" in said
-    assert notes.changes("0.2.0") == "## Changes\n\n- new\n"
+    assert notes.changes("0.2.0", draft=True) == "## Changes\n\n- new\n"
+    with pytest.raises(build.BuildError, match=r"no section for 0\.2\.0; add"):
+        notes.changes("0.2.0")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n")
     with pytest.raises(build.BuildError, match=r"no section for 0\.1\.0; add"):
         notes.changes("0.1.0")
@@ -158,11 +161,18 @@ def test_what_cannot_be_released_is_refused(tmp_path, monkeypatch, capfd):
     with pytest.raises(UserError, match="full is not empty; legal is a new or empty folder"):
         whole.release(tmp_path / "full", ["nic10g"], {}, build.quiet)
     monkeypatch.setattr(checkout, "commit", lambda: "0123456789ab with changes")
-    with pytest.raises(UserError, match="has changes that no commit has; commit them, or give --with-changes"):
+    with pytest.raises(UserError, match="has changes that no commit has.*; commit them, or give --with-changes"):
         checkout.checkout()
     monkeypatch.setattr(checkout, "commit", lambda: "unknown")
     with pytest.raises(UserError, match="is no checkout of Git"):
         checkout.checkout()
+    with monkeypatch.context() as other:
+        other.setattr(image.shutil, "which", lambda name: name)
+        other.setattr(image, "PYTHON", (3, 1))
+        with pytest.raises(
+            UserError, match=r"the container needs Debian 12 \(bookworm\) with Python 3\.1, and this is Python"
+        ):
+            image.check_tools()
     monkeypatch.setattr(image.shutil, "which", lambda _name: None)
     with pytest.raises(UserError, match="the container needs mmdebstrap; please type: sudo apt-get install mmdebstrap"):
         whole.release(tmp_path / "new", ["nic10g"], {}, build.quiet)
@@ -181,8 +191,16 @@ def test_the_project_and_the_driver_have_one_version(monkeypatch, tmp_path):
     other.mkdir(parents=True)
     (other / "vm_core.h").write_text('#define VM_DRIVER_VERSION "0.0.1"\n')
     shutil.copy(build.ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "CITATION.cff").write_text("version: 0.0.2\n")
     monkeypatch.setattr(checkout, "ROOT", tmp_path)
     with pytest.raises(build.BuildError, match=r"VM_DRIVER_VERSION is 0\.0\.1; legal is"):
+        checkout.checkout()
+    shutil.copy(build.ROOT / "sw_driver/kernel/vm_core.h", other)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    monkeypatch.setattr(checkout, "commit", lambda: "0123456789ab")
+    with pytest.raises(build.BuildError, match=r"version of CITATION\.cff is 0\.0\.2; legal is"):
+        checkout.checkout(with_changes=True)
+    with pytest.raises(UserError, match="such as CITATION.cff; commit them"):  # Git does not know it
         checkout.checkout()
 
 

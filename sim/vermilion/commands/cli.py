@@ -26,6 +26,7 @@ from .check import check
 from .corundum_commands import corundum
 from .device import device
 from .docs_command import docs
+from .exec_command import execute
 from .from_tc_command import from_tc
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .release_command import release
@@ -116,6 +117,7 @@ for command in (
     device,
     distance_drops,
     docs,
+    execute,
     experiment,
     sweep,
     dask,

@@ -60,6 +60,7 @@ SCENARIOS = (
         injection_traffic.two_inputs,
         ("--rate", 100_000_000_000),
     ),
+    Scenario("rules", "lab", SCENARIOS_AT / "rules.toml", shipped, ("--speed", 4)),
     Scenario("streams", "lab", CONFIGS / "default.toml", injection_traffic.short, (), True),
 )
 
@@ -183,7 +184,7 @@ HEAD = [
     "",
     "`one bit of`: the first three points flip the lowest, the highest and the middle bit of the field.",
     "",
-    "There are four recorded scenarios. Two use the shipped capture, with `default.toml` and `markers.toml`. One has all kinds of push-outs. One has",
+    "There are five recorded scenarios. Three use the shipped capture, with `default.toml`, `markers.toml` and rules. One has all kinds of push-outs. One has",
     "two inputs of a 10G lane, with lost and oversized frames (`sim/inject/scenarios`). `stream` and `capture` faults have short runs of their own.",
 ]
 TOTALS = "`12 of 12` means 3 points in each of 4 scenarios. A smaller total means that some scenarios have fewer such points, or none."

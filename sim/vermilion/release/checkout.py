@@ -42,8 +42,15 @@ def checkout(with_changes: bool = False) -> Checkout:
     name = commit()
     if name == "unknown":
         raise UserError(f"{ROOT} is no checkout of Git; a release is made from one")
-    if name.endswith(" with changes") and not with_changes:
-        raise UserError("the checkout has changes that no commit has; commit them, or give --with-changes")
+    others = git("ls-files", "--others", "--exclude-standard").split("\n")[0]
+    if (name.endswith(" with changes") or others) and not with_changes:
+        which = f", such as {others}" if others else ""
+        raise UserError(f"the checkout has changes that no commit has{which}; commit them, or give --with-changes")
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    if not cited or cited[1] != version:
+        raise BuildError(
+            f"version of CITATION.cff is {cited[1] if cited else 'none'}; legal is {version}, that of pyproject.toml"
+        )
     return Checkout(version, name, int(git("log", "-1", "--format=%ct")))
 
 
@@ -55,8 +62,8 @@ def git(*words: str) -> str:
 
 
 def export(folder: Path):
-    """Copies all files that Git does not ignore to a new folder, as they are in the checkout. Modes do not depend on the user's umask."""
-    for name in git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+    """Copies what Git tracks to a new folder, as it is in the checkout. Modes do not depend on the user's umask."""
+    for name in git("ls-files", "-z").split("\0"):
         source = ROOT / name
         if name and source.is_file():
             target = folder / name

@@ -9,11 +9,14 @@ needs, of the versions that `sim/requirements.txt` locks.
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import platform
+import re
 import shutil
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -25,6 +28,8 @@ from .checkout import Checkout
 
 SUITE = "bookworm"
 PACKAGES = ("python3-minimal", "python3", "libpcap0.8")
+PYTHON = (3, 11)  # of that suite; the packages with compiled parts must fit it
+PUBLIC = "http://deb.debian.org/debian"  # in the container's sources, whichever mirror the builder has
 SITE = "opt/vermilion"
 CONFIG = "application/vnd.oci.image.config.v1+json"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -37,6 +42,14 @@ def check_tools():
     """Refuses a machine that cannot make the image."""
     if not shutil.which("mmdebstrap"):
         raise UserError("the container needs mmdebstrap; please type: sudo apt-get install mmdebstrap")
+    release = Path("/etc/os-release")
+    text = release.read_text() if release.exists() else ""
+    if f"VERSION_CODENAME={SUITE}" not in text or sys.version_info[:2] != PYTHON:
+        running = ".".join(map(str, sys.version_info[:2]))
+        raise UserError(
+            f"the container needs Debian 12 ({SUITE}) with Python {'.'.join(map(str, PYTHON))}, and this is Python {running} "
+            "on another system or release; build there, or give --no-container"
+        )
 
 
 def image(of: Checkout, wheel: Path, work: Path, out: Path) -> Path:
@@ -88,11 +101,38 @@ def debian(of: Checkout, work: Path) -> Path:
     from vermilion.guests import guest
 
     made = work / "debian.tar"
+    suites = {SUITE: "", f"{SUITE}-security": "-security", f"{SUITE}-updates": ""}
+    lines = lambda place: [f"deb {place}{end} {suite} main" for suite, end in suites.items()]
     command: list = ["mmdebstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", "--format=tar"]
-    command += [f"--customize-hook=rm -rf {' '.join(f'$1/{path}' for path in LEFT_OUT)}", SUITE, made]
-    command += [f"deb {guest.mirror()} {SUITE} main"]
-    build.run(command, build.BUILD / "release-debian.log", env=os.environ | of.environment)
+    command += [f"--customize-hook=rm -rf {' '.join(f'$1/{path}' for path in LEFT_OUT)}"]
+    shown = "\\n".join(lines(PUBLIC))
+    command += [f"--customize-hook=printf '{shown}\\n' > $1/etc/apt/sources.list"]
+    build.run(
+        [*command, SUITE, made, *lines(guest.mirror())],
+        build.BUILD / "release-debian.log",
+        env=os.environ | of.environment,
+    )
     return made
+
+
+def installed(packed: Path) -> dict[str, str]:
+    """Debian's packages in an image, {name: version}."""
+    with tarfile.open(packed) as archive:
+        blob = lambda described: content(archive, "blobs/sha256/" + described["digest"].removeprefix("sha256:"))
+        (described,) = json.loads(content(archive, "index.json"))["manifests"]
+        layer = json.loads(blob(described))["layers"][0]
+        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(blob(layer)))) as root:
+            text = content(root, "./var/lib/dpkg/status").decode()
+    found = re.findall(r"^Package: (\S+)\n(?:.+\n)*?Version: (\S+)$", text, re.M)
+    return dict(sorted(found))
+
+
+def content(archive: tarfile.TarFile, name: str) -> bytes:
+    """Of a file in an archive."""
+    file = archive.extractfile(name)
+    if file is None:
+        raise build.BuildError(f"{name} in the image is no file")
+    return file.read()
 
 
 def python(of: Checkout, wheel: Path, work: Path) -> Path:

@@ -45,8 +45,8 @@ def python_packages() -> dict[str, importlib.metadata.Distribution]:
     return dict(sorted(merged.items()))
 
 
-def materials(of: Checkout, files: list[Path], out: Path, say=build.quiet) -> Path:
-    """Writes the bill of these files to `out`."""
+def materials(of: Checkout, files: list[Path], out: Path, debian: dict[str, str], say=build.quiet) -> Path:
+    """Writes the bill of these files to `out`. debian: the container's packages of Debian, {name: version}."""
     place = str(tools(say))
     if place not in sys.path:
         sys.path.append(place)
@@ -67,6 +67,9 @@ def materials(of: Checkout, files: list[Path], out: Path, say=build.quiet) -> Pa
         bill.components.add(Component(name=path.name, version=of.version, type=ComponentType.FILE, hashes=[sha]))
     for name, package in python_packages().items():
         where = PackageURL("pypi", name=name, version=package.version)
+        bill.components.add(library(Component, ComponentType, where))
+    for name, version in debian.items():
+        where = PackageURL("deb", namespace="debian", name=name, version=version, qualifiers={"distro": "bookworm"})
         bill.components.add(library(Component, ComponentType, where))
     text = (build.ROOT / "vermilion").read_text()
     pinned = dict(re.findall(r"^(\w+)_version=(\S+)", text, re.M))

@@ -27,20 +27,20 @@ ROWS = {
 }
 
 
-def notes(of: Checkout, names: list[str]) -> str:
-    """The notes, with a row for each of the files named."""
+def notes(of: Checkout, names: list[str], draft: bool = False) -> str:
+    """The notes, with a row for each of the files named. draft: of what is unreleased, if the version has no section yet."""
     rows = ""
     for name in names:
         what = next(text for end, text in ROWS.items() if name.endswith(end))
         rows += f"| `{name}` | {what.replace('FILE', name)} |\n"
-    return HEAD.format(version=of.version, commit=of.commit, rows=rows) + changes(of.version)
+    return HEAD.format(version=of.version, commit=of.commit, rows=rows) + changes(of.version, draft)
 
 
-def changes(version: str) -> str:
-    """The section of CHANGELOG.md for the version; that of what is unreleased, before there is one."""
+def changes(version: str, draft: bool = False) -> str:
+    """The section of CHANGELOG.md for the version."""
     text = (ROOT / "CHANGELOG.md").read_text()
-    for title in (version, "Unreleased"):
+    for title in [version, "Unreleased"] if draft else [version]:
         found = re.search(rf"^## \[{re.escape(title)}\].*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
         if found:
-            return "## Changes\n\n" + re.sub(r"^###", "###", found[1].strip(), flags=re.M) + "\n"
-    raise BuildError(f"CHANGELOG.md has no section for {version}; add `## [{version}]`")
+            return f"## Changes\n\n{found[1].strip()}\n"
+    raise BuildError(f"CHANGELOG.md has no section for {version}; add `## [{version}]`, or give --with-changes")

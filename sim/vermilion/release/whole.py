@@ -28,8 +28,7 @@ def release(
     presets   : whose SystemVerilog it has
     container : with the container, which needs mmdebstrap
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} is not empty; legal is a new or empty folder")
+    check_folder(folder)
     if container:
         image.check_tools()
     of = checkout(with_changes)
@@ -37,14 +36,20 @@ def release(
     before = os.umask(0o022)
     try:
         with tempfile.TemporaryDirectory() as work:
-            artefacts(of, Path(work), folder, presets, groups, say, container)
+            artefacts(of, Path(work), folder, presets, groups, say, container, with_changes)
     finally:
         os.umask(before)
     return sorted(folder.iterdir())
 
 
+def check_folder(folder: Path) -> None:
+    """Refuses a folder in which something is."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} is not empty; legal is a new or empty folder")
+
+
 def artefacts(
-    of: Checkout, work: Path, out: Path, presets: list[str], groups: Groups, say: Say, container: bool
+    of: Checkout, work: Path, out: Path, presets: list[str], groups: Groups, say: Say, container: bool, draft: bool
 ) -> None:
     def place(name: str) -> Path:
         path = work / name
@@ -60,11 +65,13 @@ def artefacts(
     site(work / "site" / "pages", groups, epoch=of.epoch)
     name = f"vermilion-{of.version}-site"
     made.append(tar(work / "site" / "pages", out / f"{name}.tar.gz", of.epoch, top=name))
+    packages: dict[str, str] = {}
     if container:
         say("the container", "building", "built")
         made.append(image.image(of, made[1], place("image"), out))
-    made.append(materials.materials(of, made, out, say))
-    (out / "notes.md").write_text(notes.notes(of, [path.name for path in made]))
+        packages = image.installed(made[-1])
+    made.append(materials.materials(of, made, out, packages, say))
+    (out / "notes.md").write_text(notes.notes(of, [path.name for path in made], draft))
     (out / SUMS).write_text(sums(out))
 
 
