@@ -38,6 +38,7 @@ static int vm_repr_errno_of(int error)
 	case VM_ERROR_POOL:
 	case VM_ERROR_FLUSH:
 	case VM_ERROR_PAUSE:
+	case VM_ERROR_RULE:
 		return -EOPNOTSUPP;
 	case VM_ERROR_HELD:
 	case VM_ERROR_FLUSHING:
@@ -325,6 +326,8 @@ int vm_repr_write_settings_locked(struct vm_repr *repr)
 		error = vm_repr_write_queues_locked(repr);
 	for (i = 0; i < VM_DSCPS && !error; i++)
 		error = vm_lane_write_class(&repr->lane, i, repr->classes[i].queue, repr->classes[i].colour);
+	if (!error)
+		error = vm_repr_write_rules_locked(repr);
 	repr->stale = error != VM_OK;
 	return error;
 }
@@ -356,7 +359,7 @@ int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_w
 		vm_queue_defaults(&repr->slots[i].settings);
 	repr->line_rate = vm_repr_line_rate_of(repr->lane.has.data_bits);
 	repr->port.queues = repr->lane.has.queues;
-	return 0;
+	return vm_repr_open_rules(repr);
 }
 
 int vm_repr_start(struct vm_repr *repr, struct vm_why *why)
@@ -369,4 +372,5 @@ int vm_repr_start(struct vm_repr *repr, struct vm_why *why)
 void vm_repr_close(struct vm_repr *repr)
 {
 	kvfree(repr->slots);
+	vm_repr_close_rules(repr);
 }

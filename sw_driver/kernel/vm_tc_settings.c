@@ -19,7 +19,7 @@
  *	Linux: the same below max, drops all packets above it
  *	lane: red as the mark curve; red with p = 0 as the drop curve
  */
-#include "vm_tc.h"
+#include "vm_filter.h"
 #include "vm_units.h"
 
 #define STRICT_LEVELS 8
@@ -272,6 +272,11 @@ int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why
 	}
 	if (vm_tc_may_go_on(error)) {
 		const int now = vm_tc_program_classes(repr, error ? &other : why);
+
+		error = error ? error : now;
+	}
+	if (vm_tc_may_go_on(error)) { /* a filter's queue depends on the bands */
+		const int now = vm_filter_program(repr, error ? &other : why);
 
 		error = error ? error : now;
 	}
