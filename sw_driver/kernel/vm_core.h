@@ -46,6 +46,7 @@ enum vm_owner {
 	VM_OWNER_NONE, /* as the driver left it: vm_queue_defaults() */
 	VM_OWNER_TC,
 	VM_OWNER_NETLINK,
+	VM_OWNER_FILTER, /* of a queue whose marker polices for tc filters */
 };
 
 /**

@@ -26,6 +26,7 @@ static const char *const owners[] = {
 	[VM_OWNER_NONE] = "nobody",
 	[VM_OWNER_TC] = "tc",
 	[VM_OWNER_NETLINK] = "netlink",
+	[VM_OWNER_FILTER] = "filter",
 };
 
 /* One line each for the port, the class table, and each queue that has an owner. */

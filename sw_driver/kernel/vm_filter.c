@@ -18,6 +18,7 @@ int vm_filter_init(struct vm_repr *repr)
 	if (!repr->filters)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&repr->filters->list);
+	INIT_LIST_HEAD(&repr->filters->polices);
 	return 0;
 }
 
@@ -29,6 +30,7 @@ void vm_filter_exit(struct vm_repr *repr)
 		return;
 	list_for_each_entry_safe(filter, next, &repr->filters->list, list)
 		kfree(filter);
+	vm_filter_police_exit(repr);
 	kvfree(repr->filters);
 }
 
@@ -44,6 +46,7 @@ void vm_filter_restore(struct vm_repr *repr)
 
 	if (!repr->filters)
 		return;
+	vm_filter_police_restore(repr);
 	list_for_each_entry(filter, &repr->filters->list, list)
 		if (vm_filter_read(repr, filter, &why))
 			return;
@@ -106,6 +109,7 @@ static int vm_filter_replace(struct vm_repr *repr, const struct flow_cls_common_
 	    vm_filter_actions(repr, filter, &flow->action, &why))
 		error = vm_filter_insert(repr, filter, &covered, &why);
 	if (error) {
+		vm_filter_police_put(repr, filter);
 		kfree(filter);
 		return vm_filter_refuse(repr, common, &why, error);
 	}
@@ -123,6 +127,7 @@ static int vm_filter_destroy(struct vm_repr *repr, const struct flow_cls_common_
 	if (!filter)
 		return -ENOENT;
 	error = vm_filter_remove(repr, filter, &why);
+	vm_filter_police_put(repr, filter);
 	kfree(filter);
 	return error ? vm_filter_refuse(repr, common, &why, error) : 0;
 }

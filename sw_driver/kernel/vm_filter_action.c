@@ -6,6 +6,8 @@
  *   skbedit priority                  the queue that prio or ets gives to this skb->priority
  *   pedit ex munge ip dsfield,        DSCP; only with retain 0xfc, as a rule has no ECN to set
  *     ip6 traffic_class
+ *   police rate burst conform-exceed    the marker of a queue drops what exceeds
+ *     drop/pipe or drop/ok              (vm_filter_police.c)
  *   csum iphdr after such a pedit     nothing: the lane corrects the checksum anyway
  */
 #include <linux/tc_act/tc_csum.h>
@@ -43,8 +45,6 @@ static const char *vm_filter_action_name(enum flow_action_id id)
 		return "skbedit mark";
 	case FLOW_ACTION_PTYPE:
 		return "skbedit ptype";
-	case FLOW_ACTION_POLICE:
-		return "police";
 	case FLOW_ACTION_SAMPLE:
 		return "sample";
 	case FLOW_ACTION_CT:
@@ -86,6 +86,9 @@ static bool vm_filter_priority(struct vm_repr *repr, struct vm_filter *filter, u
 	filter->has_priority = true;
 	if (!scheduler && repr->classes_owner == VM_OWNER_TC)
 		vm_why_set(why, "skbedit priority is %x:%x; legal with an offloaded prio or ets", major, minor);
+	else if (!scheduler && priority < repr->lane.has.queues && repr->slots[priority].owner == VM_OWNER_FILTER)
+		vm_why_set(why, "skbedit priority is %x:%x; queue %u has the marker of a police", major, minor,
+			   priority);
 	else if (!scheduler && priority >= repr->lane.has.queues)
 		vm_why_set(why, "skbedit priority is %x:%x; legal is 0 to %u, a queue, or with prio or ets a class",
 			   major, minor, repr->lane.has.queues - 1);
@@ -130,6 +133,10 @@ static bool vm_filter_action(struct vm_repr *repr, struct vm_filter *filter, con
 			   last->id == FLOW_ACTION_DROP ? "drop" : "pass");
 		return false;
 	}
+	if (last && last->id == FLOW_ACTION_POLICE && last->police.notexceed.act_id == FLOW_ACTION_ACCEPT) {
+		vm_why_set(why, "an action follows police with conform ok, which is the last; legal is conform pipe");
+		return false;
+	}
 	if (!(action->hw_stats & FLOW_ACTION_HW_STATS_IMMEDIATE)) {
 		vm_why_set(why, "hw_stats is %s; legal are any and immediate",
 			   action->hw_stats & FLOW_ACTION_HW_STATS_DELAYED ? "delayed" : "disabled");
@@ -146,6 +153,8 @@ static bool vm_filter_action(struct vm_repr *repr, struct vm_filter *filter, con
 		return vm_filter_priority(repr, filter, action->priority, why);
 	case FLOW_ACTION_MANGLE:
 		return vm_filter_mangle(filter, action, why);
+	case FLOW_ACTION_POLICE:
+		return vm_filter_police_get(repr, filter, action, why);
 	case FLOW_ACTION_CSUM:
 		if (last && last->id == FLOW_ACTION_MANGLE && action->csum_flags == TCA_CSUM_UPDATE_FLAG_IPV4HDR)
 			return true;

@@ -176,17 +176,28 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 	return 0;
 }
 
+/* A queue whose marker polices for filters is theirs alone, with all settings. */
+static bool vm_repr_is_police(const struct vm_queue_slot *slot, u32 queue, enum vm_owner by, struct vm_why *why)
+{
+	if (slot->owner != VM_OWNER_FILTER || by == VM_OWNER_FILTER)
+		return false;
+	vm_why_set(why, "queue %u has the marker of a police; it is free when the tc filter is gone", queue);
+	return true;
+}
+
 /* Determines the queue's owner after the change; -EBUSY if the other owner forbids the change. */
 static int vm_repr_new_owner(const struct vm_queue_slot *slot, u32 queue, const struct vm_queue *settings,
 			     enum vm_owner by, enum vm_owner *owner, struct vm_why *why)
 {
 	*owner = by;
+	if (vm_repr_is_police(slot, queue, by, why))
+		return -EBUSY;
 	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
 		vm_why_set(why, "queue %u was set through netlink; it has to be reset there before tc may have it",
 			   queue);
 		return -EBUSY;
 	}
-	if (by == VM_OWNER_TC || slot->owner == VM_OWNER_NETLINK)
+	if (by != VM_OWNER_NETLINK || slot->owner == VM_OWNER_NETLINK)
 		return 0;
 	if (vm_queue_same_for_tc(settings, &slot->settings)) {
 		*owner = slot->owner;
@@ -270,7 +281,9 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 		return error;
 	slot = &repr->slots[queue];
 	vm_queue_defaults(&defaults);
-	settings = by == VM_OWNER_NETLINK ? defaults : slot->settings;
+	settings = by == VM_OWNER_TC ? slot->settings : defaults;
+	if (vm_repr_is_police(slot, queue, by, why))
+		return vm_repr_end_refused(repr, -EBUSY);
 	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
 		vm_why_set(why, "queue %u was set through netlink; it has to be reset there", queue);
 		return vm_repr_end_refused(repr, -EBUSY);

@@ -38,7 +38,7 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
  * @repr: the egress
  * @queue: its queue
  * @settings: all of them; start from vm_repr_get_queue()
- * @by: the interface that asks, VM_OWNER_TC or VM_OWNER_NETLINK. It becomes the owner. Exception:
+ * @by: the interface that asks. It becomes the owner. Exception:
  *	netlink changes only settings that tc cannot express; then the owner stays
  * @why: see above
  *

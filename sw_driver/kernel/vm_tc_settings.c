@@ -145,7 +145,10 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 	case VM_TC_ETS:
 		return vm_tc_check_bands(repr, qdisc, why);
 	case VM_TC_GRED:
-		return vm_tc_check_gred(&qdisc->gred, why);
+		if (!vm_filter_polices(repr))
+			return vm_tc_check_gred(&qdisc->gred, why);
+		vm_why_set(why, "a filter has a police, which makes packets green; legal without police");
+		return -EINVAL;
 	case VM_TC_RED:
 		if (qdisc->red.limit)
 			return 0;

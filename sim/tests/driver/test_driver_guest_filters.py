@@ -2,11 +2,7 @@
 
 import json
 import random
-import socket
-import threading
-import time
 from collections import Counter
-from dataclasses import dataclass
 from itertools import islice
 
 import pytest
@@ -14,86 +10,21 @@ import pytest
 from support import driver_bench
 from support.captures import pcap
 from support.driver_bench import counts, talk
-from support.lane_rules import edited
 from support.nightly import nightly
 from support.plain_rules import View, frames
+from support.tc_filters import AFTER, BANDS, FIRST, NONE, POLICED, PRIO, TABLE, Filter, Sink, fates, sized
 from support.tc_traffic import PAUSE
 
 pytestmark = pytest.mark.guest
 
-BANDS = (3, 0, 1, 1, 0, 2, 2, 2)  # of priority 0 to 7, a class selector
-SKIP = "skip_sw"
-
-
-@dataclass
-class Filter:
-    pref: int
-    match: str
-    action: str
-    fits: callable
-    queue: int | None = None
-    dscp: int | None = None
-    drop: bool = False
-
-    def line(self) -> str:
-        protocol, kind = self.match.split("|")
-        kind, _, keys = kind.partition(" ")
-        words = f"protocol {protocol} pref {self.pref} {kind} {keys} {SKIP} {self.action}"
-        return f"tc filter add dev $lane egress {words}"
-
-
-def ip4(view):
-    return view.tag is None and view.version == 4
-
-
-def ip6(view):
-    return view.tag is None and view.version == 6
-
-
-def port(view, side, low, high):
-    return view.ports is not None and low <= view.ports[side] <= high
-
-
-PEDIT4 = "action pedit ex munge ip dsfield set {} retain 0xfc pipe action csum ip"
-TABLE = [
-    Filter(10, "ip|flower ip_proto udp dst_port 53", "action drop",
-           lambda v: ip4(v) and v.protocol == 17 and port(v, 1, 53, 53), drop=True),
-    Filter(20, "ip|flower src_ip 10.1.2.0/23 ip_proto tcp", "action skbedit priority 1:3",
-           lambda v: ip4(v) and v.protocol == 6 and v.source >> 9 == 0x0A0102 >> 1, queue=2),
-    Filter(30, "ipv6|flower dst_ip 2001:db8::/48", "action pedit ex munge ip6 traffic_class set 0xb8 retain 0xfc",
-           lambda v: ip6(v) and v.destination >> 80 == 0x20010DB80000, dscp=46),
-    Filter(40, "ip|flower ip_tos 0x20/0xe0", f"{PEDIT4.format('0x28')} pipe action skbedit priority 6",
-           lambda v: ip4(v) and v.traffic >> 5 == 1, queue=2, dscp=10),
-    Filter(50, "ip|flower ip_proto udp src_port 3478-3481", "action skbedit priority 1:1",
-           lambda v: ip4(v) and v.protocol == 17 and port(v, 0, 3478, 3481), queue=0),
-    Filter(60, "802.1q|flower vlan_id 100", "action drop", lambda v: v.tag is not None and v.tag & 4095 == 100, drop=True),
-    Filter(70, "802.1q|flower vlan_prio 5 vlan_ethtype ipv4", "action skbedit priority 1:2",
-           lambda v: v.tag is not None and v.tag >> 13 == 5 and v.version == 4, queue=1),
-    Filter(80, "ipv6|flower ip_proto tcp src_port 32768/0x8000", "action pass",
-           lambda v: ip6(v) and v.protocol == 6 and port(v, 0, 32768, 65535)),
-    Filter(90, "ip|flower ip_proto tcp dst_port 5000-65535", "action skbedit priority 1:2",
-           lambda v: ip4(v) and v.protocol == 6 and port(v, 1, 5000, 65535), queue=1),
-    Filter(100, "ip|flower ip_tos 0x1/0x1", "action skbedit priority 7", lambda v: ip4(v) and v.traffic & 1, queue=2),
-    Filter(110, "ip|matchall", "action skbedit priority 1:4", ip4, queue=3),
-    Filter(120, "802.1q|matchall", "action pass", lambda v: v.tag is not None),
-    Filter(130, "all|matchall", "action pass", lambda v: True),
-]  # fmt: skip
-# Before all others, with the same pref twice: the first one that was added applies.
-FIRST = [
-    Filter(5, "ip|flower ip_proto udp ip_tos 0x2/0x2", "action skbedit priority 1:4",
-           lambda v: ip4(v) and v.protocol == 17 and v.traffic & 2, queue=3),
-    Filter(5, "ip|flower ip_proto udp", "action skbedit priority 1:3", lambda v: ip4(v) and v.protocol == 17, queue=2),
-]  # fmt: skip
-NONE = Filter(1, "ip|flower ip_proto fe src_ip 255.255.255.255", "action drop", lambda v: False)
-AFTER = [NONE, *FIRST, *(each for each in TABLE if each.pref != 40)]
-
+ADD = "/bin/tc filter add dev $lane egress"
 # A reset sets the card's count of interrupts, by which a step ends, to 0.
 SCRIPT = f"""
 before=0
 step() {{ echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $(($1 - before)) ]; do sleep 0.1; done; }}
 filters() {{ echo "filters.$1 $(/bin/tc -s -j filter show dev $lane egress)"; }}
 says() {{ word=$1; shift; echo "$word $("$@" 2>&1 | tr '\\n' ' ')."; }}
-tc qdisc add dev $lane root handle 1: prio bands 4 priomap {" ".join(map(str, BANDS))} 0 0 0 0 0 0 0 0
+{PRIO}
 tc qdisc add dev $lane clsact
 owners none
 {chr(10).join(each.line() for each in random.Random(4).sample(TABLE, len(TABLE)))}
@@ -118,13 +49,40 @@ filters bands
 tc qdisc del dev $lane root
 tc filter del dev $lane egress
 owners gone
+{PRIO}
+POLICE
+owners police
+says refusal.sixteen /bin/tc qdisc replace dev $lane root handle 2: ets bands 16; refused sixteen
+tc qdisc del dev $lane root
+says refusal.gred /bin/tc qdisc add dev $lane root handle 1: gred setup DPs 3 default 0; refused gred
+tc qdisc del dev $lane root
+{PRIO}
 step 6
+filters police
+echo "settings $(tc qdisc show dev $lane)"
+tc qdisc del dev $lane root
+tc filter del dev $lane egress
+owners free
+race() {{
+  {ADD} pref 1 protocol ip flower skip_sw ip_proto udp action police rate 64kbit burst 100 conform-exceed drop
+  echo 1 > /sys/bus/pci/devices/$device/reset & resetting=$!
+  sleep $1
+  tc filter del dev $lane egress
+  wait $resetting
+}}
+for delay in 0.05 0.02 0.1 0 0.2 0.01 0.4 0.05 0.02 0.1 0 0.2 0.01 0.4 0.05 0.02 0.1 0 0.2 0.01 0.4 0.8; do
+  race $delay
+  refused race | grep 'being reset' && break
+done
+owners race
+before=6
+step 7
 REFUSALS
 tc qdisc del dev $lane clsact
 owners end
 rmmod vermilion && echo "unloaded"
 """
-ADD = "/bin/tc filter add dev $lane egress"
+POLICE = "protocol ip flower skip_sw action police rate 1mbit burst 10k"
 REFUSALS = {
     "mac": ("protocol ip flower skip_sw dst_mac 02:00:00:00:00:01 action drop", "a rule does not compare MAC addresses"),
     "ttl": ("protocol ip flower skip_sw ip_ttl 3 action drop", "a rule does not compare ip_ttl"),
@@ -141,6 +99,13 @@ REFUSALS = {
     "any": ("protocol all matchall skip_sw action pedit ex munge ip dsfield set 4 retain 0xfc", "legal with protocol"),
     "queue": ("protocol ip flower skip_sw action skbedit priority 16", "legal is 0 to 15, a queue"),
     "stats": ("protocol ip flower skip_sw action drop hw_stats delayed", "hw_stats is delayed"),
+    "peak": (f"{POLICE} peakrate 2mbit mtu 2000 conform-exceed drop", "police has peakrate, avrate or overhead"),
+    "exceed": (f"{POLICE} conform-exceed pipe", "police has conform-exceed with another exceed; legal is drop"),
+    "packets": ("protocol ip flower skip_sw action police pkts_rate 9 pkts_burst 9 conform-exceed drop", "counts packets"),
+    "after": (f"{POLICE} conform-exceed drop/ok action skbedit priority 1", "an action follows police with conform ok"),
+    "two": (f"{POLICE} conform-exceed drop/pipe action police rate 2mbit burst 9k conform-exceed drop", "a second police"),
+    "slow": ("protocol ip flower skip_sw action police rate 8bit burst 9k conform-exceed drop", "police: "),
+    "shallow": ("protocol ip flower skip_sw action police rate 1mbit burst 40 conform-exceed drop", "police: "),
 }  # fmt: skip
 
 
@@ -163,36 +128,12 @@ def refusals() -> str:
     return "\n".join(lines)
 
 
-class Sink:
-    """Takes the frames that leave the lane."""
-
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-        self.socket.bind(("127.0.0.1", 0))
-        self.place = f"udp:127.0.0.1:{self.socket.getsockname()[1]}"
-        self.seen: list[bytes] = []
-        threading.Thread(target=self.take, daemon=True).start()
-
-    def take(self):
-        while True:
-            self.seen.append(self.socket.recv(1 << 16))
-
-    def settled(self) -> int:
-        """The number of frames, when no more come."""
-        count = -1
-        while count != len(self.seen):
-            count = len(self.seen)
-            time.sleep(0.5)
-        return count
-
-
 class Traffic:
     """Captures for each step, and what the harness counted after it."""
 
     def __init__(self, folder):
         rng = random.Random("filters")
-        self.frames = [list(islice(frames(rng), count)) for count in (3000, 3000, 4000, 1000, 1000)]
+        self.frames = [list(islice(frames(rng), count)) for count in (3000, 3000, 4000, 1000, 1000)] + [sized(rng, 700)]
         self.captures = [
             pcap(folder / f"{i}.pcap", [(1500 * n, data, len(data)) for n, data in enumerate(each)])
             for i, each in enumerate(self.frames)
@@ -218,7 +159,7 @@ class Traffic:
             self.idle(device, control)
             self.feed(2)(device, control)
 
-        return [self.feed(0), self.feed(1), third, self.feed(3), self.feed(4), lambda device, control: None]
+        return [self.feed(0), self.feed(1), third, self.feed(3), self.feed(4), self.feed(5), self.feed(0)]
 
 
 @pytest.fixture(scope="module", params=["6.12", nightly("6.1")])
@@ -226,7 +167,9 @@ def said(request, tmp_path_factory, device_program):
     driver_bench.check_machine()
     folder = tmp_path_factory.mktemp("filters")
     traffic = Traffic(folder)
-    script = SCRIPT.replace("REFUSALS", refusals())
+    script = SCRIPT.replace("REFUSALS", refusals()).replace(
+        "POLICE\n", "\n".join(each.line() for each in POLICED) + "\n"
+    )
     options = ["--frames-to", traffic.sink.place]
     said = talk(request.param, device_program, script, *traffic.actions(), folder=folder, options=options)
     said.traffic = traffic
@@ -244,26 +187,10 @@ def shown(said, name) -> dict[int, list[dict]]:
 
 
 def count(options) -> tuple[int, int]:
-    stats = options["actions"][0]["stats"]
-    assert options["actions"][0]["used_hw_stats"] == ["immediate"]
+    last = options["actions"][-1]  # a police before it may be that of several filters
+    stats = last["stats"]
+    assert last["used_hw_stats"] == ["immediate"]
     return stats["packets"], stats["bytes"]
-
-
-def fates(table, frames, bands=BANDS):
-    """By plain comparisons: packets and bytes of each filter, those of each queue, and the frames that leave."""
-    matched, queues, leave = Counter(), Counter(), Counter()
-    for data in frames:
-        view = View(data)
-        each = next(each for each in table if each.fits(view))
-        code = (view.traffic >> 2 if each.dscp is None else each.dscp) if view.version else 0
-        queue = bands[code >> 3] if each.queue is None else each.queue
-        number = table.index(each)
-        matched.update({(number, "packets"): 1, (number, "bytes"): len(data)})
-        fate = "policed" if each.drop else "sent"
-        queues.update({(queue, fate, 0): 1, (queue, fate, 1): len(data)})
-        if not each.drop:
-            leave[data if each.dscp is None else edited(data, each.dscp)] += 1
-    return matched, queues, leave
 
 
 def check_filters(said, name, table, *matches):
@@ -342,3 +269,41 @@ def test_what_the_lane_cannot_do_is_refused_with_its_reason(said):
     assert "the filter of pref 2 matches all packets of this one" in said.said("refusal.hidden")
     assert sorted(shown(said, "hidden")) == [2, 4]
     assert "." != said.said("refusal.ingress")
+
+
+def test_police_drops_what_its_bucket_does_not_hold(said):
+    """Two filters with one police share its bucket. A frame that does not fit takes nothing."""
+    traffic = said.traffic
+    queues, leave, matched = Counter(), Counter(), Counter()
+    levels = {7: 2025, 1: 6025}
+    for data in traffic.frames[5]:
+        view = View(data)
+        each = next(each for each in POLICED if each.fits(view))
+        bucket = {1: 7, 2: 7, 3: 1}.get(each.pref)
+        sent = bucket is None or levels[bucket] >= len(data)
+        if bucket and sent:
+            levels[bucket] -= len(data)
+        queue = BANDS[view.traffic >> 5] if each.queue is None else each.queue
+        queues.update(
+            {(queue, "sent" if sent else "policed", 0): 1, (queue, "sent" if sent else "policed", 1): len(data)}
+        )
+        matched.update({(POLICED.index(each), "packets"): 1, (POLICED.index(each), "bytes"): len(data)})
+        leave[data] += sent
+    assert all(0 <= level < 1000 for level in levels.values()), "the buckets were of use"
+    check_queues(traffic.counts[4], traffic.counts[5], queues)
+    assert Counter(traffic.sink.seen[traffic.sent[4] : traffic.sent[5]]) == +leave
+    check_filters(said, "police", POLICED, matched)
+
+
+def test_a_filter_that_goes_during_a_reset_of_the_card_is_gone_behind_it(said):
+    assert "being reset" in said.said("refused.race")
+    assert said.said("owners.race") == said.said("owners.free")
+    after, frames = said.traffic.counts[6], said.traffic.frames[0]
+    assert sum(after[0, c]["sent"][0] for c in range(3)) == len(frames)
+
+
+def test_the_queue_of_a_police_is_its_own(said):
+    assert said.said("owners.police").endswith("queue 3 tc,queue 14 filter,queue 15 filter,rules tc,")
+    assert said.said("owners.free") == "port nobody,classes nobody,"
+    assert "queue 14 has the marker of a police" in said.said("refused.sixteen")
+    assert "which makes packets green" in said.said("refused.gred")
