@@ -21,6 +21,7 @@
  * and unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All other settings, such
  * as the idle packet, belong to netlink in every queue. They stay when tc changes or releases it. So
  * does the average's weight if netlink has set it; else the averages of tc's queues have vm_tc_weight().
+ * A queue whose marker polices for tc filters has a third owner, with all its settings.
  */
 #ifndef VM_CORE_H
 #define VM_CORE_H

@@ -125,6 +125,8 @@ def refusals() -> str:
     lines += [f"says refusal.hidden {ADD} pref 4 protocol ip flower skip_sw ip_proto udp dst_port 53 action pass"]
     lines += ["says refusal.ingress /bin/tc filter add dev $lane ingress protocol ip flower skip_sw action drop"]
     lines += ["filters hidden"]
+    lines += ["tc filter replace dev $lane egress pref 2 handle 1 protocol ip flower skip_sw ip_proto tcp action pass"]
+    lines += ["filters replaced"]
     return "\n".join(lines)
 
 
@@ -269,6 +271,8 @@ def test_what_the_lane_cannot_do_is_refused_with_its_reason(said):
     assert "the filter of pref 2 matches all packets of this one" in said.said("refusal.hidden")
     assert sorted(shown(said, "hidden")) == [2, 4]
     assert "." != said.said("refusal.ingress")
+    (replaced,) = shown(said, "replaced")[2]
+    assert replaced["keys"]["ip_proto"] == "tcp" and replaced["actions"][0]["control_action"]["type"] == "pass"
 
 
 def test_police_drops_what_its_bucket_does_not_hold(said):
