@@ -145,6 +145,7 @@ static void vm_card_close_lanes(struct vm_card *card)
 	while (card->reprs) {
 		struct vm_repr *repr = card->repr[--card->reprs];
 
+		vm_filter_exit(repr);
 		vm_tc_exit(repr);
 		vm_repr_close(repr);
 		vm_netdev_free(repr);
@@ -165,9 +166,12 @@ static int vm_card_open_egress(struct vm_card *card, struct vm_engine *engine, c
 	vm_why_set(&why, "no memory");
 	error = vm_repr_open(repr, block, &why);
 	if (!error)
+		error = vm_filter_init(repr);
+	if (!error)
 		error = vm_tc_init(repr);
 	if (error) {
 		dev_err(card->dev, "lane %u: %s\n", engine->index, why.text);
+		vm_filter_exit(repr);
 		vm_repr_close(repr);
 		vm_netdev_free(repr);
 		return error;

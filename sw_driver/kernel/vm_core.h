@@ -3,7 +3,8 @@
  *
  *   vm_pci.c  \                       / vm_tc*.c      settings by stock tc
  *              > vm_card.c -> vm_repr.c  vm_netlink.c  settings that tc lacks
- *   vm_aux.c  /  finds lanes          \ vm_ethtool.c, vm_devlink.c, vm_debugfs.c
+ *   vm_aux.c  /  finds lanes          \ vm_filter*.c    rules by tc filters
+ *                                      \ vm_ethtool.c, vm_devlink.c, vm_debugfs.c
  *
  * A lane has one egress or several. The user configures each egress through its representor, a
  * netdev that tc, ethtool and devlink can name. It carries no packets of the host. All egresses of
@@ -20,6 +21,7 @@
  * and unit of the averages, scheduling and shaper (vm_queue_same_for_tc()). All other settings, such
  * as the idle packet, belong to netlink in every queue. They stay when tc changes or releases it. So
  * does the average's weight if netlink has set it; else the averages of tc's queues have vm_tc_weight().
+ * A queue whose marker polices for tc filters has a third owner, with all its settings.
  */
 #ifndef VM_CORE_H
 #define VM_CORE_H
@@ -45,6 +47,7 @@ enum vm_owner {
 	VM_OWNER_NONE, /* as the driver left it: vm_queue_defaults() */
 	VM_OWNER_TC,
 	VM_OWNER_NETLINK,
+	VM_OWNER_FILTER, /* of a queue whose marker polices for tc filters */
 };
 
 /**
@@ -87,6 +90,9 @@ struct vm_card;
 struct vm_devlink;
 struct vm_repr;
 struct vm_tc;
+struct vm_rules;
+struct vm_filters;
+struct flow_block_offload;
 
 /**
  * struct vm_engine - a lane: what all its egresses share
@@ -136,6 +142,8 @@ struct vm_engine {
  * @stale: a write and the write that should undo it have both failed: the lane may differ from the
  *	software copies
  * @tc: the tree of offloaded qdiscs, vm_tc.h
+ * @rules: software copy of the lane's rules, vm_repr_rule.c; NULL: egress 0 has it, or no rules
+ * @filters: the offloaded filters, vm_filter.h; NULL: this egress cannot have any
  * @refused: the last refusal or failure; its text is empty if there was none
  * @refused_count: number of refusals
  */
@@ -162,6 +170,8 @@ struct vm_repr {
 	struct vm_queue_image words;
 	bool stale;
 	struct vm_tc *tc;
+	struct vm_rules *rules;
+	struct vm_filters *filters;
 	struct vm_why refused;
 	u32 refused_count;
 };
@@ -266,8 +276,16 @@ int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_d
 void vm_tc_restore(struct vm_repr *repr);
 /* Linux tells drivers no weight, so all averages of tc's queues have this one. */
 struct vm_number vm_tc_weight(const struct vm_repr *repr);
-/* Whether any qdisc is offloaded. */
+/* Whether any qdisc or filter is offloaded. */
 bool vm_tc_active(struct vm_repr *repr);
+
+/* vm_filter.c: tc filters. All need RTNL. */
+int vm_filter_init(struct vm_repr *repr);
+void vm_filter_exit(struct vm_repr *repr);
+int vm_filter_setup_block(struct vm_repr *repr, struct flow_block_offload *block);
+bool vm_filter_active(const struct vm_repr *repr);
+/* Reads all counters after a reset, so that they are known to begin at 0. */
+void vm_filter_restore(struct vm_repr *repr);
 
 /* vm_debugfs.c */
 void vm_debugfs_init(void);

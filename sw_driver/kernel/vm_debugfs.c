@@ -2,9 +2,10 @@
 /* /sys/kernel/debug/vermilion/DEVICE/laneN/, or laneN.egressE/ in a lane with several egresses:
  *
  *   refused   the number of refusals, and the last one
- *   owners    the owners of port, class table and queues
+ *   owners    the owners of port, class table, queues and, if filters use them, rules
  */
 #include <linux/debugfs.h>
+#include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 
 #include "vm_core.h"
@@ -25,6 +26,7 @@ static const char *const owners[] = {
 	[VM_OWNER_NONE] = "nobody",
 	[VM_OWNER_TC] = "tc",
 	[VM_OWNER_NETLINK] = "netlink",
+	[VM_OWNER_FILTER] = "filter",
 };
 
 /* One line each for the port, the class table, and each queue that has an owner. */
@@ -40,6 +42,10 @@ static int vm_debugfs_owners_show(struct seq_file *out, void *unused)
 		if (repr->slots[queue].owner != VM_OWNER_NONE)
 			seq_printf(out, "queue %u %s\n", queue, owners[repr->slots[queue].owner]);
 	mutex_unlock(&repr->engine->lock);
+	rtnl_lock();
+	if (vm_filter_active(repr))
+		seq_puts(out, "rules tc\n");
+	rtnl_unlock();
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vm_debugfs_owners);

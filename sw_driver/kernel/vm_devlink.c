@@ -36,6 +36,7 @@ static int vm_devlink_put_lane(struct devlink_info_req *request, const struct vm
 		{ "dualpi2", has->dualpi2 },
 		{ "reports", has->reports },
 		{ "fq", has->fq },
+		{ "rules", has->rules },
 		{ "egresses", engine->egresses },
 	};
 	char full[40], text[16];

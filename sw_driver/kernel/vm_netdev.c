@@ -16,13 +16,13 @@ static netdev_tx_t vm_netdev_xmit(struct sk_buff *skb, struct net_device *netdev
 	return NETDEV_TX_OK;
 }
 
-/* Keeps offload on while qdiscs are offloaded: else the kernel does not report their removal. */
+/* Keeps offload on while qdiscs or filters are offloaded: else the kernel does not report their removal. */
 static int vm_netdev_set_features(struct net_device *netdev, netdev_features_t features)
 {
 	struct vm_repr *repr = netdev_priv(netdev);
 
 	if (netdev->features & ~features & NETIF_F_HW_TC && vm_tc_active(repr)) {
-		netdev_err(netdev, "hw-tc-offload stays on while qdiscs are offloaded\n");
+		netdev_err(netdev, "hw-tc-offload stays on while qdiscs or filters are offloaded\n");
 		return -EBUSY;
 	}
 	return 0;

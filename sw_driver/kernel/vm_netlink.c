@@ -131,6 +131,7 @@ void vm_netlink_changed(struct vm_repr *repr, u32 queue)
 int vm_netlink_init(void)
 {
 	static_assert((int)VERMILION_OWNER_TC == VM_OWNER_TC && (int)VERMILION_OWNER_NETLINK == VM_OWNER_NETLINK);
+	static_assert((int)VERMILION_OWNER_FILTER == VM_OWNER_FILTER);
 	static_assert((int)VERMILION_MARKER_KIND_APM ==
 		      VM_MARKER_APM); /* this and all others come from hw/regs/profile.yaml */
 	return genl_register_family(&family);

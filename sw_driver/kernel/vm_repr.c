@@ -38,6 +38,7 @@ static int vm_repr_errno_of(int error)
 	case VM_ERROR_POOL:
 	case VM_ERROR_FLUSH:
 	case VM_ERROR_PAUSE:
+	case VM_ERROR_RULE:
 		return -EOPNOTSUPP;
 	case VM_ERROR_HELD:
 	case VM_ERROR_FLUSHING:
@@ -175,17 +176,28 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
 	return 0;
 }
 
+/* A queue whose marker polices for filters is theirs alone, with all settings. */
+static bool vm_repr_is_police(const struct vm_queue_slot *slot, u32 queue, enum vm_owner by, struct vm_why *why)
+{
+	if (slot->owner != VM_OWNER_FILTER || by == VM_OWNER_FILTER)
+		return false;
+	vm_why_set(why, "queue %u has the marker of a police; it is free when the tc filter is gone", queue);
+	return true;
+}
+
 /* Determines the queue's owner after the change; -EBUSY if the other owner forbids the change. */
 static int vm_repr_new_owner(const struct vm_queue_slot *slot, u32 queue, const struct vm_queue *settings,
 			     enum vm_owner by, enum vm_owner *owner, struct vm_why *why)
 {
 	*owner = by;
+	if (vm_repr_is_police(slot, queue, by, why))
+		return -EBUSY;
 	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
 		vm_why_set(why, "queue %u was set through netlink; it has to be reset there before tc may have it",
 			   queue);
 		return -EBUSY;
 	}
-	if (by == VM_OWNER_TC || slot->owner == VM_OWNER_NETLINK)
+	if (by != VM_OWNER_NETLINK || slot->owner == VM_OWNER_NETLINK)
 		return 0;
 	if (vm_queue_same_for_tc(settings, &slot->settings)) {
 		*owner = slot->owner;
@@ -269,7 +281,9 @@ int vm_repr_reset_queue(struct vm_repr *repr, u32 queue, enum vm_owner by, struc
 		return error;
 	slot = &repr->slots[queue];
 	vm_queue_defaults(&defaults);
-	settings = by == VM_OWNER_NETLINK ? defaults : slot->settings;
+	settings = by == VM_OWNER_TC ? slot->settings : defaults;
+	if (vm_repr_is_police(slot, queue, by, why))
+		return vm_repr_end_refused(repr, -EBUSY);
 	if (by == VM_OWNER_TC && slot->owner == VM_OWNER_NETLINK) {
 		vm_why_set(why, "queue %u was set through netlink; it has to be reset there", queue);
 		return vm_repr_end_refused(repr, -EBUSY);
@@ -325,6 +339,8 @@ int vm_repr_write_settings_locked(struct vm_repr *repr)
 		error = vm_repr_write_queues_locked(repr);
 	for (i = 0; i < VM_DSCPS && !error; i++)
 		error = vm_lane_write_class(&repr->lane, i, repr->classes[i].queue, repr->classes[i].colour);
+	if (!error)
+		error = vm_repr_write_rules_locked(repr);
 	repr->stale = error != VM_OK;
 	return error;
 }
@@ -356,7 +372,7 @@ int vm_repr_open(struct vm_repr *repr, const struct vm_block *block, struct vm_w
 		vm_queue_defaults(&repr->slots[i].settings);
 	repr->line_rate = vm_repr_line_rate_of(repr->lane.has.data_bits);
 	repr->port.queues = repr->lane.has.queues;
-	return 0;
+	return vm_repr_open_rules(repr);
 }
 
 int vm_repr_start(struct vm_repr *repr, struct vm_why *why)
@@ -369,4 +385,5 @@ int vm_repr_start(struct vm_repr *repr, struct vm_why *why)
 void vm_repr_close(struct vm_repr *repr)
 {
 	kvfree(repr->slots);
+	vm_repr_close_rules(repr);
 }

@@ -38,7 +38,7 @@ int vm_repr_get_queue(struct vm_repr *repr, u32 queue, struct vm_queue *settings
  * @repr: the egress
  * @queue: its queue
  * @settings: all of them; start from vm_repr_get_queue()
- * @by: the interface that asks, VM_OWNER_TC or VM_OWNER_NETLINK. It becomes the owner. Exception:
+ * @by: the interface that asks. It becomes the owner. Exception:
  *	netlink changes only settings that tc cannot express; then the owner stays
  * @why: see above
  *
@@ -78,6 +78,18 @@ int vm_repr_reset_classes(struct vm_repr *repr, enum vm_owner by, struct vm_why 
  * every queue again, as idle decay and least bursts depend on it.
  */
 int vm_repr_set_port(struct vm_repr *repr, const struct vm_port *port, enum vm_owner by, struct vm_why *why);
+
+/* vm_repr_rule.c: the table of rules. vm_repr_set_rules() replaces it between the heads of two frames,
+ * or not at all; @image has as many entries as the lane has rules, with action 0 where a rule is off.
+ */
+int vm_repr_open_rules(struct vm_repr *repr);
+void vm_repr_close_rules(struct vm_repr *repr);
+int vm_repr_set_rules(struct vm_repr *repr, const struct vm_rule_image *image, const struct vm_port_ranges *ranges,
+		      struct vm_why *why);
+/* What the rule has counted since the lane's reset, whatever packets it matched before. */
+int vm_repr_rule_count(struct vm_repr *repr, u32 number, struct vm_count *count, struct vm_why *why);
+/* Writes the software copy into the lane; returns an enum vm_error. */
+int vm_repr_write_rules_locked(struct vm_repr *repr);
 
 /* Takes a snapshot of the queue. The result is too large for the stack. */
 int vm_repr_statistics(struct vm_repr *repr, u32 queue, struct vm_statistics *statistics, struct vm_why *why);

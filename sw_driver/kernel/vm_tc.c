@@ -30,6 +30,7 @@ void vm_tc_restore(struct vm_repr *repr)
 	ASSERT_RTNL();
 	if (vm_tc_program(repr, 0, repr->lane.has.queues, &why) && !vm_card_is_gone(repr->card))
 		vm_repr_refuse(repr, &why);
+	vm_filter_restore(repr);
 }
 
 struct vm_number vm_tc_weight(const struct vm_repr *repr)
@@ -42,7 +43,7 @@ struct vm_number vm_tc_weight(const struct vm_repr *repr)
 bool vm_tc_active(struct vm_repr *repr)
 {
 	ASSERT_RTNL();
-	return !list_empty(&repr->tc->qdiscs);
+	return !list_empty(&repr->tc->qdiscs) || vm_filter_active(repr);
 }
 
 struct vm_tc_qdisc *vm_tc_new(enum vm_tc_kind kind, u32 handle, u32 parent, struct gnet_stats_queue *qstats)
@@ -255,6 +256,8 @@ int vm_tc_setup(struct net_device *netdev, enum tc_setup_type type, void *type_d
 		return vm_tc_setup_tbf(repr, type_data);
 	case TC_SETUP_QDISC_FIFO:
 		return vm_tc_setup_fifo(repr, type_data);
+	case TC_SETUP_BLOCK:
+		return vm_filter_setup_block(repr, type_data);
 	case TC_SETUP_ROOT_QDISC:
 		return vm_tc_setup_root(repr, type_data);
 	default:

@@ -19,7 +19,7 @@
  *	Linux: the same below max, drops all packets above it
  *	lane: red as the mark curve; red with p = 0 as the drop curve
  */
-#include "vm_tc.h"
+#include "vm_filter.h"
 #include "vm_units.h"
 
 #define STRICT_LEVELS 8
@@ -145,7 +145,10 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
 	case VM_TC_ETS:
 		return vm_tc_check_bands(repr, qdisc, why);
 	case VM_TC_GRED:
-		return vm_tc_check_gred(&qdisc->gred, why);
+		if (!vm_filter_polices(repr))
+			return vm_tc_check_gred(&qdisc->gred, why);
+		vm_why_set(why, "a filter has a police, which makes packets green; legal without police");
+		return -EINVAL;
 	case VM_TC_RED:
 		if (qdisc->red.limit)
 			return 0;
@@ -272,6 +275,11 @@ int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why
 	}
 	if (vm_tc_may_go_on(error)) {
 		const int now = vm_tc_program_classes(repr, error ? &other : why);
+
+		error = error ? error : now;
+	}
+	if (vm_tc_may_go_on(error)) { /* a filter's queue depends on the bands */
+		const int now = vm_filter_program(repr, error ? &other : why);
 
 		error = error ? error : now;
 	}

@@ -8,39 +8,6 @@
 #define FLUSH_MINOR 4u	 /* and the one that has the flush */
 #define LANE_BYTES (VM_REG_WINDOW_VICTIM_DISTANCE_HIGH(63) + 4)
 
-const char *vm_error_text(int error)
-{
-	static const char *const texts[] = {
-		[VM_OK] = "no error",
-		[VM_ERROR_GONE] = "the card does not answer: reads give all ones",
-		[VM_ERROR_LIST] = "the card's list of register blocks is damaged",
-		[VM_ERROR_TYPE] = "this register block is no lane of Vermilion",
-		[VM_ERROR_VERSION] = "the card's registers have another major version than this driver knows",
-		[VM_ERROR_SHAPE] =
-			"the card has more queues, average weights, inputs, cells or egresses than the driver knows",
-		[VM_ERROR_TIMEOUT] = "the card does not finish what it was told to do",
-		[VM_ERROR_QUEUE] = "the card does not have this queue",
-		[VM_ERROR_VICTIMS] = "the card cannot drop the nearest packet of this queue",
-		[VM_ERROR_POOL] = "the card has neither a pool of cells nor dynamic thresholds",
-		[VM_ERROR_READBACK] = "a register does not hold what was written to it",
-		[VM_ERROR_MIXED] = "somebody else took a snapshot at the same time",
-		[VM_ERROR_MEMORY] = "a memory of the card has failed; it works again after a reset",
-		[VM_ERROR_EGRESS] = "the lane does not have this egress",
-		[VM_ERROR_FLUSH] = "the card cannot discard queued packets",
-		[VM_ERROR_HELD] = "packets are still queued: others go before them, or more come than are discarded",
-		[VM_ERROR_FLUSHING] = "another queue of the lane is being flushed",
-		[VM_ERROR_CODEL] = "this build cannot mark or drop packets as they leave their queue",
-		[VM_ERROR_PIE] = "this build has no PIE",
-		[VM_ERROR_DUALPI2] = "this build has no DualPI2",
-		[VM_ERROR_FQ] = "this build has no groups of so many queues",
-		[VM_ERROR_PAUSE] = "the card cannot pause an egress",
-	};
-
-	if (error < 0 || error > VM_ERROR_PAUSE)
-		return "unknown error";
-	return texts[error];
-}
-
 int vm_blocks(const struct vm_bus *bus, u32 offset, struct vm_block *blocks, u32 room, u32 *found)
 {
 	struct vm_block block;
@@ -104,7 +71,8 @@ bool vm_shape_check(const struct vm_capabilities *has, struct vm_refusal *fault)
 	if (!vm_check_range(fault, "", "queues", has->queues, 1, VM_QUEUES_MAX, "1 to 4096") ||
 	    !vm_check_range(fault, "", "inputs", has->inputs, 1, VM_INPUTS_MAX, "1 to 16") ||
 	    !vm_check_range(fault, "", "cells", has->cells, 1, VM_CELLS_MAX, "1 to 4194303") ||
-	    !vm_check_range(fault, "", "ewma_stages", has->stages, 0, VM_STAGES, "0 to 6"))
+	    !vm_check_range(fault, "", "ewma_stages", has->stages, 0, VM_STAGES, "0 to 6") ||
+	    !vm_check_range(fault, "", "rules", has->rules, 0, VM_RULES_MAX, "0 to 4096"))
 		return false;
 	if (!vm_check_range(fault, "", "victims", has->victims, 0, has->queues, "0 to the number of queues") ||
 	    !vm_check_range(fault, "", "egresses", has->egresses, 0, VM_EGRESSES_MAX, "1 to 8"))
@@ -139,6 +107,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 		{ VM_REG_DUALPI2, &has->dualpi2 },
 		{ VM_REG_REPORTS, &has->reports },
 		{ VM_REG_FQ, &has->fq },
+		{ VM_REG_RULES, &has->rules },
 	};
 	struct vm_refusal fault;
 	u32 i, type;
@@ -177,8 +146,7 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 	return VM_OK;
 }
 
-/* Polls until none of these bits of `status` is set. */
-static int wait_for(const struct vm_lane *lane, u32 pending, u32 *status)
+int vm_lane_wait(const struct vm_lane *lane, u32 pending, u32 *status)
 {
 	u32 polls = lane->bus->polls ? lane->bus->polls : VM_POLLS;
 	int error;
@@ -215,8 +183,7 @@ static int read_visit(void *context, u32 address, u32 value)
 	return VM_ERROR_READBACK;
 }
 
-/* Writes a register that keeps its value, and reads it back. */
-static int write_sure(struct vm_lane *lane, u32 address, u32 value)
+int vm_lane_write_sure(struct vm_lane *lane, u32 address, u32 value)
 {
 	vm_lane_write(lane, address, value);
 	return read_visit(lane, address, value);
@@ -251,18 +218,18 @@ int vm_lane_write_queue(struct vm_lane *lane, u32 queue, const struct vm_queue_i
 		return VM_ERROR_FQ;
 	if (image->alpha && !vm_lane_has_pool(lane))
 		return VM_ERROR_POOL;
-	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
+	error = vm_lane_wait(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
 	if (!error)
 		error = vm_queue_visit(image, write_visit, lane);
 	if (!error)
 		error = vm_queue_visit(image, read_visit, lane);
 	if (!error)
-		error = write_sure(lane, VM_REG_QUEUE_SELECT, lane->first + queue);
+		error = vm_lane_write_sure(lane, VM_REG_QUEUE_SELECT, lane->first + queue);
 	if (error)
 		return error;
 	vm_lane_write(lane, VM_REG_STATUS, VM_REG_STATUS_BAD_QUEUE_MASK);
 	vm_lane_write(lane, VM_REG_COMMIT, 1);
-	error = wait_for(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
+	error = vm_lane_wait(lane, VM_REG_STATUS_COMMIT_PENDING_MASK, &status);
 	if (error)
 		return error;
 	return status & VM_REG_STATUS_BAD_QUEUE_MASK ? VM_ERROR_QUEUE : VM_OK;
@@ -272,7 +239,7 @@ int vm_lane_write_switches(struct vm_lane *lane, bool departures)
 {
 	if (!departures && has_several(lane)) /* another egress may need it; it does no harm */
 		return VM_OK;
-	return write_sure(lane, VM_REG_CONTROL, VM_PUT(VM_REG_CONTROL_DEPARTURE_UPDATES, departures));
+	return vm_lane_write_sure(lane, VM_REG_CONTROL, VM_PUT(VM_REG_CONTROL_DEPARTURE_UPDATES, departures));
 }
 
 int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour)
@@ -281,43 +248,43 @@ int vm_lane_write_class(struct vm_lane *lane, u32 dscp, u32 queue, u32 colour)
 
 	if (dscp > 64 || queue >= lane->has.queues || colour >= VM_COLOURS)
 		return VM_ERROR_QUEUE;
-	error = write_sure(lane, VM_REG_CLASS_ADDRESS, dscp);
+	error = vm_lane_write_sure(lane, VM_REG_CLASS_ADDRESS, dscp);
 	if (error)
 		return error;
-	return write_sure(lane, VM_REG_CLASS_ENTRY,
-			  VM_PUT(VM_REG_CLASS_ENTRY_QUEUE, lane->first + queue) |
-				  VM_PUT(VM_REG_CLASS_ENTRY_COLOUR, colour));
+	return vm_lane_write_sure(lane, VM_REG_CLASS_ENTRY,
+				  VM_PUT(VM_REG_CLASS_ENTRY_QUEUE, lane->first + queue) |
+					  VM_PUT(VM_REG_CLASS_ENTRY_COLOUR, colour));
 }
 
 int vm_lane_write_port(struct vm_lane *lane, const struct vm_port *port)
 {
 	const struct vm_scaled cost = vm_cost(port->rate);
 	const u64 burst_ns = vm_burst_ns(port->burst, port->rate, port->queues);
-	int error = has_several(lane) ? write_sure(lane, VM_REG_PORT_EGRESS, lane->egress) : VM_OK;
+	int error = has_several(lane) ? vm_lane_write_sure(lane, VM_REG_PORT_EGRESS, lane->egress) : VM_OK;
 
 	if (!error)
-		error = write_sure(lane, VM_REG_PORT_COST,
-				   VM_PUT(VM_REG_PORT_COST_MANT, cost.mant) |
-					   VM_PUT(VM_REG_PORT_COST_SHIFT, cost.shift));
+		error = vm_lane_write_sure(lane, VM_REG_PORT_COST,
+					   VM_PUT(VM_REG_PORT_COST_MANT, cost.mant) |
+						   VM_PUT(VM_REG_PORT_COST_SHIFT, cost.shift));
 	if (!error)
-		error = write_sure(lane, VM_REG_PORT_BURST_LOW, (u32)burst_ns);
+		error = vm_lane_write_sure(lane, VM_REG_PORT_BURST_LOW, (u32)burst_ns);
 	if (!error)
 		/* this write applies all three registers */
-		error = write_sure(lane, VM_REG_PORT_BURST_HIGH, (u32)(burst_ns >> 32));
+		error = vm_lane_write_sure(lane, VM_REG_PORT_BURST_HIGH, (u32)(burst_ns >> 32));
 	return error;
 }
 
 int vm_lane_write_option(struct vm_lane *lane, u32 ip4, u32 ip6)
 {
-	return write_sure(lane, VM_REG_TTL_OPTION,
-			  VM_PUT(VM_REG_TTL_OPTION_IP4, ip4) | VM_PUT(VM_REG_TTL_OPTION_IP6, ip6));
+	return vm_lane_write_sure(lane, VM_REG_TTL_OPTION,
+				  VM_PUT(VM_REG_TTL_OPTION_IP4, ip4) | VM_PUT(VM_REG_TTL_OPTION_IP6, ip6));
 }
 
 int vm_lane_write_pool(struct vm_lane *lane, u32 cells)
 {
 	if (!vm_lane_has_pool(lane))
 		return cells ? VM_ERROR_POOL : VM_OK;
-	return write_sure(lane, VM_REG_POOL_SIZE, cells);
+	return vm_lane_write_sure(lane, VM_REG_POOL_SIZE, cells);
 }
 
 int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap)
@@ -326,10 +293,10 @@ int vm_lane_write_share(struct vm_lane *lane, u32 reserve, u32 cap)
 
 	if (!vm_lane_has_pool(lane))
 		return reserve || cap ? VM_ERROR_POOL : VM_OK;
-	error = write_sure(lane, VM_REG_POOL_RESERVE(lane->egress), reserve);
+	error = vm_lane_write_sure(lane, VM_REG_POOL_RESERVE(lane->egress), reserve);
 	if (error)
 		return error;
-	return write_sure(lane, VM_REG_POOL_CAP(lane->egress), cap);
+	return vm_lane_write_sure(lane, VM_REG_POOL_CAP(lane->egress), cap);
 }
 
 int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second)
@@ -338,10 +305,10 @@ int vm_lane_write_routes(struct vm_lane *lane, u32 first, u32 second)
 
 	if (lane->has.egresses < 2)
 		return first || second ? VM_ERROR_EGRESS : VM_OK;
-	error = write_sure(lane, VM_REG_ROUTES(0), first);
+	error = vm_lane_write_sure(lane, VM_REG_ROUTES(0), first);
 	if (error)
 		return error;
-	return write_sure(lane, VM_REG_ROUTES(1), second);
+	return vm_lane_write_sure(lane, VM_REG_ROUTES(1), second);
 }
 
 static int read_pauses(const struct vm_lane *lane, u32 *pauses)
@@ -359,7 +326,7 @@ int vm_lane_pause(struct vm_lane *lane, bool stop)
 
 	if (error)
 		return error;
-	return write_sure(lane, VM_REG_PAUSE, stop ? pauses | own : pauses & ~own);
+	return vm_lane_write_sure(lane, VM_REG_PAUSE, stop ? pauses | own : pauses & ~own);
 }
 
 int vm_lane_paused(const struct vm_lane *lane, bool *stopped)
@@ -381,11 +348,11 @@ int vm_lane_write_seed(struct vm_lane *lane, u64 seed)
 	vm_seed_words(seed, 1, markers);
 	vm_seed_words(seed, 2, flows);
 	for (i = 0; i < 4 && !error; i++)
-		error = write_sure(lane, VM_REG_SEED(i), verdicts[i]);
+		error = vm_lane_write_sure(lane, VM_REG_SEED(i), verdicts[i]);
 	for (i = 0; i < 4 && !error; i++)
-		error = write_sure(lane, VM_REG_FLOW_SEED(i), flows[i]);
+		error = vm_lane_write_sure(lane, VM_REG_FLOW_SEED(i), flows[i]);
 	for (i = 0; i < 4 && !error; i++)
-		error = write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last applies */
+		error = vm_lane_write_sure(lane, VM_REG_MARK_SEED(i), markers[i]); /* the last applies */
 	return error;
 }
 
@@ -397,5 +364,5 @@ int vm_lane_clear_statistics(struct vm_lane *lane)
 	if (error)
 		return error;
 	vm_lane_write(lane, VM_REG_CONTROL, control | VM_REG_CONTROL_CLEAR_STATISTICS_MASK);
-	return wait_for(lane, VM_REG_STATUS_CLEAR_PENDING_MASK, &status);
+	return vm_lane_wait(lane, VM_REG_STATUS_CLEAR_PENDING_MASK, &status);
 }

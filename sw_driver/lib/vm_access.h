@@ -16,6 +16,7 @@
 #define VM_ACCESS_H
 
 #include "vm_profile.h"
+#include "vm_rule.h"
 
 #define VM_VENDOR 0x564Du
 #define VM_BLOCK_LANE 1u
@@ -25,6 +26,7 @@
 #define VM_QUEUES_MAX 4096u
 #define VM_EGRESSES_MAX 8u
 #define VM_INPUTS_MAX 16u     /* size of the register map's array `lost` */
+#define VM_RULES_MAX 4096u    /* rule_select has 12 bits */
 #define VM_CELLS_MAX 4194303u /* the bytes of 16 lanes, 64 a cell, fit into a u32 */
 
 enum vm_error {
@@ -50,6 +52,7 @@ enum vm_error {
 	VM_ERROR_PIE,	   /* the build has no PIE */
 	VM_ERROR_DUALPI2,  /* the build has no DualPI2 */
 	VM_ERROR_FQ,	   /* the build has no groups of so many queues */
+	VM_ERROR_RULE,	   /* the build does not have this rule, or the queue that the rule names */
 };
 
 /* Byte offsets from the start of the blocks' address space; 32-bit accesses. */
@@ -69,7 +72,7 @@ struct vm_block {
 /* `queues` and `victims` are of one egress, all other fields of the lane. */
 struct vm_capabilities {
 	u32 queues, cells, data_bits, inputs, stages, max_frame_bytes, flows, victims, protect, egresses, codel, pie;
-	u32 dualpi2, reports, fq;
+	u32 dualpi2, reports, fq, rules;
 };
 
 struct vm_lane {
@@ -137,6 +140,10 @@ int vm_lane_open(struct vm_lane *lane, const struct vm_bus *bus, const struct vm
 /* Read and write a register of the lane. */
 int vm_lane_read(const struct vm_lane *lane, u32 address, u32 *value);
 void vm_lane_write(const struct vm_lane *lane, u32 address, u32 value);
+/* Writes a register that keeps its value, and reads it back. */
+int vm_lane_write_sure(struct vm_lane *lane, u32 address, u32 value);
+/* Polls until none of these bits of `status` is set, and returns the register's last value. */
+int vm_lane_wait(const struct vm_lane *lane, u32 pending, u32 *status);
 
 /* Writes the shadow record, reads it back, then commits. The queue takes all settings between two
  * packets, or none. After VM_ERROR_TIMEOUT the commit may still follow.
@@ -184,6 +191,24 @@ bool vm_lane_has_flush(const struct vm_lane *lane);
  * one ends it. The flush of a queue uses the window.
  */
 int vm_lane_flush(struct vm_lane *lane, u32 queue);
+
+/* vm_access_rule.c: rules by any header fields (docs/rules.md). They are of the whole lane, but a
+ * rule's queue and marker are within the packet's egress. VM_ERROR_RULE: the build does not have this
+ * rule.
+ *
+ * The order of calls is vm_lane_begin_rules(), which waits for a commit in progress, any number of
+ * writes, vm_lane_commit_rules().
+ */
+int vm_lane_begin_rules(struct vm_lane *lane);
+/* A null pointer: the rule is off. */
+int vm_lane_write_rule(struct vm_lane *lane, u32 number, const struct vm_rule_image *image);
+int vm_lane_write_port_ranges(struct vm_lane *lane, const struct vm_port_ranges *ranges);
+/* All rules and ranges change between the heads of two frames. After VM_ERROR_TIMEOUT they may still
+ * change. VM_ERROR_RULE: the lane has ignored a write, as it names a queue that the build lacks.
+ */
+int vm_lane_commit_rules(struct vm_lane *lane);
+/* Packets and bytes that matched the rule first, as of one cycle, since the lane's reset. */
+int vm_lane_rule_count(struct vm_lane *lane, u32 number, struct vm_count *count);
 
 /* Takes a snapshot of the queue and reads the whole window. */
 int vm_lane_statistics(struct vm_lane *lane, u32 queue, struct vm_statistics *statistics);

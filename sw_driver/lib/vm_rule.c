@@ -27,6 +27,13 @@ static void address(struct vm_rule_image *image, u32 word, const u32 value[4], c
 		put(image, word + i, value[i] & mask[i], mask[i]);
 }
 
+/* DSCP and ECN change places: the key has the ECN bits on top. */
+static void traffic(struct vm_rule_image *image, u32 value, u32 mask)
+{
+	put(image, TAG_WORD, (value & mask) >> 2 << DSCP_AT, mask >> 2 << DSCP_AT);
+	put(image, TAG_WORD, (value & mask & 3) << ECN_AT, (mask & 3) << ECN_AT);
+}
+
 /* The number of a range of one side, 0 or 1; VM_PORT_RANGES: there is no room. */
 static u32 range_of(struct vm_port_ranges *ranges, u32 side, const u32 ends[2])
 {
@@ -95,6 +102,8 @@ bool vm_rule_convert(const struct vm_rule *rule, struct vm_port_ranges *ranges, 
 		field(image, KIND_WORD, 0, rule->ingress, 15);
 	if (match & (VM_MATCH_VLAN | VM_MATCH_PCP))
 		field(image, TAG_WORD, TAG_AT, 1, 1);
+	if (match & VM_MATCH_TAGGED)
+		field(image, TAG_WORD, TAG_AT, rule->tagged, 1);
 	if (match & VM_MATCH_VLAN)
 		field(image, TAG_WORD, 0, rule->vlan, 0xfff);
 	if (match & VM_MATCH_PCP)
@@ -107,7 +116,7 @@ bool vm_rule_convert(const struct vm_rule *rule, struct vm_port_ranges *ranges, 
 		address(image, SOURCE_WORD, rule->source, rule->source_mask);
 	if (match & VM_MATCH_DESTINATION)
 		address(image, DESTINATION_WORD, rule->destination, rule->destination_mask);
-	if (match & (VM_MATCH_PROTOCOL | VM_MATCH_DSCP | VM_MATCH_ECN))
+	if (match & (VM_MATCH_PROTOCOL | VM_MATCH_DSCP | VM_MATCH_ECN | VM_MATCH_TRAFFIC))
 		field(image, KIND_WORD, IP_AT, 1, 1);
 	if (match & VM_MATCH_PROTOCOL)
 		field(image, TAG_WORD, PROTOCOL_AT, rule->protocol, 255);
@@ -115,6 +124,8 @@ bool vm_rule_convert(const struct vm_rule *rule, struct vm_port_ranges *ranges, 
 		field(image, TAG_WORD, DSCP_AT, rule->dscp, 63);
 	if (match & VM_MATCH_ECN)
 		field(image, TAG_WORD, ECN_AT, rule->ecn, 3);
+	if (match & VM_MATCH_TRAFFIC)
+		traffic(image, rule->traffic, rule->traffic_mask);
 	if (match & VM_MATCH_SOURCE_PORT && !ports(image, ranges, 0, rule->source_port))
 		return false;
 	return !(match & VM_MATCH_DESTINATION_PORT) || ports(image, ranges, 1, rule->destination_port);

@@ -26,6 +26,8 @@ enum vm_rule_field {
 	VM_MATCH_DESTINATION_PORT = 256,
 	VM_MATCH_DSCP = 512,
 	VM_MATCH_ECN = 1024,
+	VM_MATCH_TAGGED = 2048,
+	VM_MATCH_TRAFFIC = 4096,
 };
 
 /* Bits of `actions`: what a rule does. */
@@ -46,6 +48,8 @@ struct vm_rule {
 	u32 protocol;
 	u32 source_port[2], destination_port[2]; /* both ends included */
 	u32 dscp, ecn;
+	u32 tagged;		   /* 0: frames without a tag, 1: those with one */
+	u32 traffic, traffic_mask; /* bits of DSCP and ECN: IPv4's TOS, IPv6's traffic class */
 	u32 actions;
 	u32 queue, colour, new_dscp, marker; /* queue and marker within the packet's egress */
 };

@@ -11,6 +11,7 @@ enum vermilion_owner {
 	VERMILION_OWNER_NONE,
 	VERMILION_OWNER_TC,
 	VERMILION_OWNER_NETLINK,
+	VERMILION_OWNER_FILTER,
 };
 
 enum vermilion_colour {

@@ -161,6 +161,34 @@ static void card_write(void *context, u32 offset, u32 value)
 	registers[offset % sizeof(registers) / 4] = value;
 }
 
+/* Rules with any fields, all of which are of type u32. */
+static void rules(struct vm_lane *lane)
+{
+	struct vm_port_ranges ranges;
+	struct vm_rule_image image;
+	struct vm_rule rule;
+	struct vm_count count = { 0 };
+	u32 i, *fields = (u32 *)&rule;
+
+	lane->has.rules = 64;
+	vm_port_ranges_clear(&ranges);
+	note((u64)vm_lane_begin_rules(lane));
+	while (draw() % 8) {
+		for (i = 0; i < sizeof(rule) / sizeof(*fields); i++)
+			fields[i] = (u32)any();
+		note(vm_rule_convert(&rule, &ranges, &image));
+		for (i = 0; i < VM_RULE_WORDS; i++)
+			note((u64)image.value[i] << 32 | image.mask[i]);
+		note((u64)image.action << 32 | image.marker);
+		i = (u32)(draw() % 70);
+		note((u64)vm_lane_write_rule(lane, i, draw() % 4 ? &image : NULL));
+	}
+	note((u64)vm_lane_write_port_ranges(lane, &ranges));
+	note((u64)vm_lane_commit_rules(lane));
+	note((u64)vm_lane_rule_count(lane, (u32)(draw() % 70), &count));
+	note(count.packets + count.bytes);
+}
+
 static void card(void)
 {
 	const struct vm_bus bus = { card_read, card_write, NULL, NULL, 8, 0x1A00 };
@@ -207,6 +235,7 @@ static void card(void)
 	note((u64)vm_lane_lost(&lane, (u32)(draw() % 3), &lost));
 	for (i = 0; i < 64; i++)
 		note(statistics.lost_distance[i]);
+	rules(&lane);
 }
 
 int main(int count, char **words)

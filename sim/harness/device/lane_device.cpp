@@ -54,12 +54,12 @@ void LaneDevice::take() {
   driver_.more();
 }
 
-// Whether a commit, a snapshot or a clear is in progress, which the lane's `busy` does not show. The poll also runs the
+// Whether a commit (of a queue or of rules), a snapshot or a clear is in progress, which the lane's `busy` does not show. The poll also runs the
 // clock.
 bool LaneDevice::unfinished() {
   if (looks_ == 0) return false;
   constexpr u32 Pending = registers::kStatusCommitPending.mask() | registers::kStatusSnapshotPending.mask() |
-                          registers::kStatusClearPending.mask();
+                          registers::kStatusClearPending.mask() | registers::kStatusRulesPending.mask();
   const bool pending = (driver_.control().read(registers::status()) & Pending) != 0;
   looks_ = pending ? looks_ - 1 : 0;
   return true;

@@ -395,6 +395,6 @@ def test_an_egress_that_the_build_lacks_is_refused():
 
 
 def test_every_error_has_a_sentence_of_its_own():
-    texts = [RUN.vm_error_text(error).decode() for error in range(C.VM_ERROR_PAUSE + 1)]
+    texts = [RUN.vm_error_text(error).decode() for error in range(C.VM_ERROR_RULE + 1)]
     assert len(set(texts)) == len(texts) and all(texts)
-    assert RUN.vm_error_text(-1) == RUN.vm_error_text(C.VM_ERROR_PAUSE + 1) == b"unknown error"
+    assert RUN.vm_error_text(-1) == RUN.vm_error_text(C.VM_ERROR_RULE + 1) == b"unknown error"

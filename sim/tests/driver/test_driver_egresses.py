@@ -38,6 +38,8 @@ selected one
 netlink_send $two < /two; selected two
 held class.two CLASS_ENTRY
 netlink_send $three < /three
+tc qdisc add dev $two clsact
+says filter /bin/tc filter add dev $two egress pref 4 protocol ip flower skip_sw action drop
 netlink_send $zero < /lanes
 for name in zero one two three; do
     eval lane=\\$$name
@@ -232,6 +234,7 @@ def test_tc_and_netlink_program_the_queues_of_their_egress(said):
     assert said.said("owners.one") == "port tc,classes tc,queue 0 tc,"
     assert said.said("owners.two") == "port nobody,classes netlink,queue 5 netlink,"
     assert said.said("owners.three") == "port netlink,classes nobody,"
+    assert "all egresses of a lane share its rules; legal in a lane with one egress" in said.said("filter")
     assert words(said, "port.gone") == [1, 0] and words(said, "select.gone") == [QUEUES]
     assert said.shadow("gone") == expected(**of)
 

@@ -206,7 +206,7 @@ def test_devlink_shows_occupancy_pools_info_and_resources(said):
     assert bound[0]["pool"] == 0 and bound[0]["threshold"] == 4096 * 64  # the limit of 300 KB is more than there is
     (info,) = json.loads(said.said("info"))["info"].values()
     assert info["driver"] == "vermilion" and info["versions"]["fixed"]["lane0.registers"].startswith("1.")
-    assert info["versions"]["fixed"]["lane0.cells"] == "4096"
+    assert info["versions"]["fixed"]["lane0.cells"] == "4096" and info["versions"]["fixed"]["lane0.rules"] == "64"
     (resources,) = json.loads(said.said("resources"))["resources"].values()
     named = {each["name"]: each for each in resources}
     assert named["lane0_queues"]["size"] == 16 and named["lane0_queues"]["occ"] == 4

@@ -35,6 +35,13 @@ def by_address() -> dict[int, object]:
     return every
 
 
+@cache
+def rule_registers() -> frozenset[int]:
+    single = {address(name) for name in ("rule_select", "rule_commit", "rule_action", "rule_marker")}
+    words = {address(name, i) for name in ("rule_value", "rule_mask") for i in range(11)}
+    return frozenset(single | words | {address("port_range", i) for i in range(16)})
+
+
 class Lane:
     """One lane's registers from `base` on."""
 
@@ -53,6 +60,7 @@ class Lane:
         dualpi2=1,
         reports=1,
         fq=1,
+        rules=0,
     ):
         self.base, self.rng = base, random.Random(seed)
         self.words = {at: 0 for at in by_address()}
@@ -61,13 +69,15 @@ class Lane:
         has = {"queues": queues, "cells": cells, "data_bits": 64, "inputs": 2, "ewma_stages": 6}
         has |= {"max_frame_bytes": 9728, "flows": 4096, "victims": min(victims, queues), "next_block": next_block}
         has |= {"egresses": egresses, "codel": codel, "pie": pie, "dualpi2": dualpi2, "reports": reports, "fq": fq}
+        has |= {"rules": rules}
         for name, value in has.items():
             self.words[address(name)] = value
         if version is not None:
             self.words[address("version")] = version
         self.committed, self.classes, self.statistics, self.ports, self.reported = {}, {}, {}, {}, {}
         self.seeds = None  # those that have taken effect
-        self.pending = {"commit": 0, "snapshot": 0}
+        self.pending = {"commit": 0, "snapshot": 0, "rules": 0}
+        self.rules, self.ruled, self.rule_counts = {}, {}, {}  # as written, as committed; what each has counted
         self.hangs, self.faults, self.stuck, self.latched = False, [], None, (0, {})
 
     def read(self, at):
@@ -77,7 +87,7 @@ class Lane:
         if at == address("status"):
             for name, left in self.pending.items():
                 self.pending[name] = left if self.hangs else max(0, left - 1)
-            waiting = [(1, "commit"), (2, "snapshot")]
+            waiting = [(1, "commit"), (2, "snapshot"), (4, "rules")]
             return self.words[at] | sum((self.pending[name] > 0) << bit for bit, name in waiting)
         return self.words[at]
 
@@ -90,6 +100,8 @@ class Lane:
             self.faults.append(f"0x{value:x} in 0x{at:x}, which holds 0x{register.mask:x}")
         if self.pending["commit"]:
             self.faults.append(f"write of 0x{at:x} while a commit is pending")
+        if at in rule_registers() and self.rule_register(at, value):
+            return
         if at == address("status"):
             self.words[at] &= ~value
         elif at == address("commit"):
@@ -111,6 +123,25 @@ class Lane:
             if at == address("port_burst_high"):
                 names = ("port_cost", "port_burst_low", "port_burst_high")
                 self.ports[self.words[address("port_egress")]] = [self.words[address(name)] for name in names]
+
+    def rule_register(self, at, value):
+        """Keeps the words of each rule apart. True: the write is ignored."""
+        number = value if at == address("rule_select") else self.words[address("rule_select")]
+        if self.pending["rules"] or number >= self.words[address("rules")]:
+            self.words[address("status")] |= 1 << 10
+            return True
+        if at == address("rule_commit"):
+            self.pending["rules"] = self.rng.randint(1, 5)
+            self.ruled = {number: dict(words) for number, words in self.rules.items()}
+        elif at == address("rule_select"):
+            counts = self.rule_counts.get(number, (0, 0))
+            for i, part in enumerate(part >> 32 * half & ALL_ONES for part in counts for half in (0, 1)):
+                self.words[address("rule_counts.packets_low") + 4 * i] = part
+        elif at in range(address("port_range"), address("port_range", 16)):
+            self.rules.setdefault("ranges", {})[at] = value
+        else:
+            self.rules.setdefault(number, {})[at] = value
+        return False
 
     def selected(self):
         queue = self.words[address("queue_select")]

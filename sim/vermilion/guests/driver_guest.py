@@ -17,6 +17,8 @@ from . import guest
 SUITES = ("bookworm", "bookworm-backports")
 KERNELS = {"6.1": r"linux-image-6\.1\.0-\d+-cloud-amd64", "6.12": r"linux-image-6\.12\.\d+\+deb12-cloud-amd64"}
 SCHEDULERS = ("sch_red", "sch_gred", "sch_prio", "sch_ets", "sch_tbf", "sch_drr")
+FILTERS: tuple[str, ...] = ("libcrc32c", "act_csum", "act_gact", "act_pedit", "act_police", "act_skbedit")
+FILTERS += ("cls_flower", "cls_matchall", "sch_ingress")
 PROGRAMS = ("sbin/tc", "sbin/devlink", "bin/ip", "sbin/ethtool")
 DRIVER = build.ROOT / "sw_driver"
 VERSION = "1"  # of what is set up
@@ -166,7 +168,7 @@ def needed(root: Path, programs: list[bytes]) -> dict[str, bytes]:
 
 
 def files(version: str) -> dict[str, tuple[int, bytes]]:
-    """What goes into the guest beside busybox: module, schedulers, tc, ip, devlink, ethtool."""
+    """What goes into the guest beside busybox: module, schedulers, filters, tc, ip, devlink, ethtool."""
     system, root = kernel(version) / "system", tools()
     programs = {f"bin/{Path(name).name}": (root / "system" / name) for name in PROGRAMS}
     programs = {
@@ -178,7 +180,7 @@ def files(version: str) -> dict[str, tuple[int, bytes]]:
     shared = needed(root, [data for mode, data in out.values() if data])
     out |= {f"lib/{name}": (0o100755, data) for name, data in shared.items()}
     out["lib64/ld-linux-x86-64.so.2"] = (0o120777, b"/lib/ld-linux-x86-64.so.2")
-    for name in SCHEDULERS:
+    for name in SCHEDULERS + FILTERS:
         path = next(system.rglob(f"{name}.ko*"))
         data = path.read_bytes()
         out[f"modules/{name}.ko"] = (0o100644, lzma.decompress(data) if path.suffix == ".xz" else data)
@@ -189,7 +191,7 @@ def files(version: str) -> dict[str, tuple[int, bytes]]:
 SET_UP = """
 export LD_LIBRARY_PATH=/lib
 mount -t debugfs none /sys/kernel/debug
-for module in /modules/sch_*.ko MODULES; do insmod $module || echo failed $module; done
+for module in /modules/lib*.ko /modules/act_*.ko /modules/cls_*.ko /modules/sch_*.ko MODULES; do insmod $module || echo failed $module; done
 device=$(basename $(ls -d /sys/bus/pci/drivers/FRONT/0000:*))
 card=CARD
 set -- $(cat /sys/bus/pci/devices/$device/resource)
