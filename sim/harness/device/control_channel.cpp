@@ -85,11 +85,15 @@ void ControlChannel::lines(Client& client) {
   }
 }
 
+void ControlChannel::refuseInRealTime(const std::string& word) const {
+  if (lane_.realTime() != nullptr && (word == "idle" || word == "run" || word == "pause" || word == "resume"))
+    throw InputError(word + ": lane time follows the wall clock, as --real-time asks; nothing else sets it");
+}
+
 // False: the reply comes later.
 bool ControlChannel::obey(Client& client, const Json& asked, Json& reply) {
   const std::string word = asked["do"];
-  if (lane_.realTime() != nullptr && (word == "idle" || word == "run" || word == "pause" || word == "resume"))
-    throw InputError(word + ": lane time follows the wall clock, as --real-time asks; nothing else sets it");
+  refuseInRealTime(word);
   if (word == "feed") {
     if (!asked.contains("capture") || !asked["capture"].is_string()) throw InputError("capture is missing");
     const auto rate = number(asked, "rate", MinRate, MaxRate), speed = number(asked, "speed", MinSpeed, MaxSpeed);

@@ -49,6 +49,7 @@ class ControlChannel {
  private:
   static constexpr std::size_t MaxClients = 8, MaxLine = 65536;
   void lines(Client& client);
+  void refuseInRealTime(const std::string& word) const;
   bool obey(Client& client, const nlohmann::ordered_json& asked, nlohmann::ordered_json& reply);
   nlohmann::ordered_json dma(const nlohmann::ordered_json& asked) const;
   void send(Client& client, nlohmann::ordered_json reply);
