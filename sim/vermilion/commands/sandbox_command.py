@@ -29,10 +29,15 @@ SOCKETS = ("device", "control", "in", "a", "b", "words", "netlink")
     show_default=True,
     help="Build of the lane.",
 )
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Of the live page; default: a free one."
+)
+@click.option("--no-page", is_flag=True, help="No live page.")
 @click.pass_context
-def sandbox(context, command, preset):
+def sandbox(context, command, preset, port, no_page):
     """A Linux guest with the card, and two namespaces whose TCP passes through the RTL in real time."""
     from vermilion.guests import sandbox as parts
+    from vermilion.report.sandbox_page import Server
 
     if command is None and not sys.stdin.isatty():
         command = sys.stdin.read()
@@ -42,13 +47,20 @@ def sandbox(context, command, preset):
         folder = Path(name)
         for each in SOCKETS:
             check_socket("a socket of the sandbox", str(folder / each))
+        page = None if no_page else Server(port)
+
+        def ready():
+            if page:
+                page.begin(folder / "control")
+                click.echo(f"live page: {page.address}", err=True)
+
         try:
             with working() as note:
                 guest.check_system()
                 program = build.device(preset, "", note)
                 made = parts.Sandbox(folder, program, command)
                 made.prepare(note)
-            status = made.run()
+            status = made.run(ready)
         except guest.Unavailable as error:
             raise build.BuildError(str(error)) from None
         except parts.Failed as error:
