@@ -16,7 +16,7 @@ import pytest
 
 from support import driver_bench
 from support.nightly import at_night
-from vermilion.guests import guest, sandbox_guest
+from vermilion.guests import driver_guest, guest, sandbox_guest
 from vermilion.toolchain import build
 
 pytestmark = pytest.mark.guest
@@ -67,11 +67,7 @@ exit 7
 
 @pytest.fixture(scope="module", autouse=True)
 def machine():
-    driver_bench.check_machine()
-    try:
-        sandbox_guest.packages()
-    except guest.Unavailable as error:
-        pytest.skip(str(error))
+    driver_bench.check_machine(guest.setup, driver_guest.tools, sandbox_guest.packages)
     build.device(PRESET)
 
 

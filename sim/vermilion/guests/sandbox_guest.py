@@ -71,7 +71,7 @@ WITHIN = """#!/bin/sh
 exec ip netns exec {name} "$@"
 """
 WELCOME = """
-lane           the card's port as a netdev: tc, ethtool, devlink and dcb take it
+lane           the card's port as a netdev: tc, ethtool and devlink take it
 vermilionctl   settings by netlink; its files are those of the folder where the sandbox was started
 a, b           run a command in a namespace: a ping 10.0.0.2; a iperf3 -c 10.0.0.2
 exit           ends the sandbox; so does Ctrl-A X
