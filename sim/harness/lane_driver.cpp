@@ -224,6 +224,19 @@ void LaneDriver::fill(FrameSource& source) {
   }
 }
 
+bool LaneDriver::resting() const {
+  const bool waiting = std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
+  return !waiting && resting_ >= RestCycles;
+}
+
+std::optional<u64> LaneDriver::nextEvent() const {
+  if (!resting()) return now_;
+  u64 to = next_ ? next_->time : ~u64{0}, wake;
+  if (lane_.wake(wake)) to = std::min(to, unwrapped(wake, now_));
+  if (to == ~u64{0}) return std::nullopt;
+  return std::max(now_, to);
+}
+
 // Updates of PIE go on for ever: without frames, and with frames that only the end of a pause lets go.
 bool LaneDriver::jump(u64 until) {
   u64 to = next_ ? next_->time : ~u64{0}, wake;
@@ -238,8 +251,7 @@ bool LaneDriver::jump(u64 until) {
 
 bool LaneDriver::advance(FrameSource& source, u64 until) {
   fill(source);
-  const bool waiting = std::any_of(inputs_.begin(), inputs_.end(), [](const Input& in) { return !in.frames.empty(); });
-  if (!waiting && resting_ >= RestCycles && !jump(until)) return false;
+  if (resting() && !jump(until)) return false;
   fill(source);
   present();
   clock(nullptr);

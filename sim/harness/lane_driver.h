@@ -20,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -71,6 +72,9 @@ class LaneDriver {
   void more() { sourceEnded_ = false; }
   // Runs one cycle. Before it, lane time may jump, at most to `until`. False: nothing is left to wait for.
   bool advance(FrameSource& source, u64 until = ~u64{0});
+  // The lane time of the next cycle that has something to do: now() while the lane or an input is busy, else that of the
+  // next frame or of the lane's `wake`. Empty: nothing to do before the next frame or register access.
+  std::optional<u64> nextEvent() const;
   // Moves lane time to `ns`. Legal only after advance() has returned false.
   void idleUntil(u64 ns) { now_ = std::max(now_, ontoGrid(ns)); }
   ControlAccess& control() { return control_; }
@@ -114,6 +118,7 @@ class LaneDriver {
   void pause(Output& out, u32 egress);
   bool release();
   void drain();
+  bool resting() const;  // lane and inputs are idle, so lane time may jump
   void fill(FrameSource& source);
   bool jump(u64 until);  // false: nothing is left to wait for
 

@@ -85,9 +85,15 @@ void ControlChannel::lines(Client& client) {
   }
 }
 
+void ControlChannel::refuseInRealTime(const std::string& word) const {
+  if (lane_.realTime() != nullptr && (word == "idle" || word == "run" || word == "pause" || word == "resume"))
+    throw InputError(word + ": lane time follows the wall clock, as --real-time asks; nothing else sets it");
+}
+
 // False: the reply comes later.
 bool ControlChannel::obey(Client& client, const Json& asked, Json& reply) {
   const std::string word = asked["do"];
+  refuseInRealTime(word);
   if (word == "feed") {
     if (!asked.contains("capture") || !asked["capture"].is_string()) throw InputError("capture is missing");
     const auto rate = number(asked, "rate", MinRate, MaxRate), speed = number(asked, "speed", MinSpeed, MaxSpeed);
@@ -102,8 +108,11 @@ bool ControlChannel::obey(Client& client, const Json& asked, Json& reply) {
     lane_.pause(word == "pause");
   } else if (word == "counters") {
     lane_.book().write(reply);
+    if (lane_.realTime() != nullptr) lane_.realTime()->write(reply);
     reply["refused"] = log_.refused();
     reply["odd_frames"] = traffic_.oddities();
+  } else if (word == "queues") {
+    lane_.book().writeQueues(reply);
   } else if (word == "interrupt") {
     device_.interrupts().raise(static_cast<u32>(needed(asked, "vector", Vectors - 1)));
   } else if (word == "dma") {

@@ -7,7 +7,8 @@
 //   {"do": "run", "ns": N}             runs a paused clock for this much lane time, and replies then
 //   {"do": "pause"}, {"do": "resume"}
 //   {"do": "counters"}                 what the harness saw: lane_book.h; with "clocks", "now_ns", "refused" messages,
-//                                      "odd_frames" of the socket
+//                                      "odd_frames" of the socket; "real_time" with --real-time: real_time.h
+//   {"do": "queues"}                   {"queues"}: per queue what is there now, lane_book.h
 //   {"do": "interrupt", "vector": N}   raises the vector
 //   {"do": "dma"}                      {"regions": [{"address", "bytes", "flags", "mapped"}]}
 //   {"do": "dma", "address": A, "bytes": N}   {"data": HEX}: the client's memory
@@ -48,6 +49,7 @@ class ControlChannel {
  private:
   static constexpr std::size_t MaxClients = 8, MaxLine = 65536;
   void lines(Client& client);
+  void refuseInRealTime(const std::string& word) const;
   bool obey(Client& client, const nlohmann::ordered_json& asked, nlohmann::ordered_json& reply);
   nlohmann::ordered_json dma(const nlohmann::ordered_json& asked) const;
   void send(Client& client, nlohmann::ordered_json reply);

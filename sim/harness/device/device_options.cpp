@@ -8,7 +8,7 @@ namespace vermilion {
 
 const char* deviceUsage() {
   return "vermilion-device --socket PATH [--control PATH] [--config-words FILE] [--wait SECONDS] [--keep] [--paused] "
-         "[--nic]\n"
+         "[--real-time] [--nic]\n"
          "                 [--capture FILE [--rate BITS_PER_SECOND | --speed FACTOR]] [--out OUT.pcapng]\n"
          "                 [--frames-from PATH|udp:HOST:PORT] [--frames-to PATH|udp:HOST:PORT] [--vcd FILE | --fst "
          "FILE]\n"
@@ -27,7 +27,8 @@ DeviceOptions parseDeviceOptions(int count, char** words) {
                                                      {"--frames-to", &o.framesTo},
                                                      {"--fst", &o.waves},
                                                      {"--list-writes", &o.listWrites}};
-  const std::map<std::string, bool*> flags = {{"--keep", &o.keep}, {"--paused", &o.paused}, {"--nic", &o.nic}};
+  const std::map<std::string, bool*> flags = {
+      {"--keep", &o.keep}, {"--paused", &o.paused}, {"--real-time", &o.realTime}, {"--nic", &o.nic}};
   bool paced = false;
   for (int i = 1; i < count; i++) {
     const std::string option = words[i];
@@ -51,6 +52,7 @@ DeviceOptions parseDeviceOptions(int count, char** words) {
     }
   }
   if (o.rate && paced) throw InputError("--rate and --speed are both given; one sets the pace");
+  if (o.paused && o.realTime) throw InputError("--paused and --real-time are both given; one sets lane time");
   if (paced && o.capture.empty()) throw InputError("--speed is of --capture, which is not given");
   if (o.socket.empty() && o.listWrites.empty()) throw InputError("--socket is missing");
   return o;

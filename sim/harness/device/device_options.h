@@ -16,6 +16,7 @@ struct DeviceOptions {
   u64 waitSeconds = 60;        // for a client; 0: no limit
   bool keep = false;           // wait for the next client after one disconnects
   bool paused = false;
+  bool realTime = false;
   bool nic = false;  // a NIC's function, pci_config.h
 };
 

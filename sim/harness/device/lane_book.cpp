@@ -1,6 +1,7 @@
 #include "lane_book.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -18,6 +19,7 @@ void LaneBook::reset() {
   results_ = std::make_unique<Results>(config, std::vector<std::string>());
   inputs_.assign(Inputs, {});
   queues_.assign(BuildQueues, {});
+  latest_.assign(BuildQueues, {});
   left_.clear();
   wire_.clear();
   arrived_ = underWay_ = frames_ = flushed_ = 0;
@@ -59,6 +61,10 @@ void LaneBook::decided(const RtlDecision& d, u64) {
   if (d.seen.len_bytes != p.lenBytes) breach("a verdict has another length than its frame");
   decidedAt_ = unwrapped(d.seen.time, decidedAt_);
   results_->decided(d.seen, d.mark, decidedAt_, d.average[d.seen.colour], d.probability, d.verdict, d.pushOut, false);
+  if (!d.seen.bad && !d.seen.no_buffer && !d.seen.policed) {
+    latest_[d.seen.queue].average[d.seen.colour] = d.average[d.seen.colour];
+    latest_[d.seen.queue].probability = d.probability;
+  }
   p.headers.ecn = d.seen.ecn;
   p.queue = d.seen.queue;
   p.colour = d.seen.colour;
@@ -93,6 +99,7 @@ void LaneBook::departed(const Left& left, u64 now, u64) {
     breach("a packet left queue " + std::to_string(left.queue) + " that is not its first");
   if (BuildCodel && !left.flushed)
     results_->judged(p, left.dropped ? HeadVerdict::Drop : left.marked ? HeadVerdict::Mark : HeadVerdict::Pass);
+  latest_[left.queue].sojourn = wrapped(now - left.arrival);
   if (left.flushed || left.dropped) {
     flushed_ += left.flushed;
     underWay_--;
@@ -133,6 +140,21 @@ void LaneBook::write(nlohmann::ordered_json& json) const {
   json["flushed"] = flushed_;
   json["under_way"] = underWay_;
   json["accounting"] = {{"errors", errors_}, {"first_error", first_}};
+}
+
+void LaneBook::writeQueues(nlohmann::ordered_json& json) const {
+  auto& list = json["queues"] = nlohmann::ordered_json::array();
+  for (u32 q = 0; q < BuildQueues; q++) {
+    u64 bytes = 0;
+    for (const Packet& p : queues_[q]) bytes += p.lenBytes;
+    auto averages = nlohmann::ordered_json::array();
+    for (const u64 average : latest_[q].average) averages.push_back(std::ldexp(static_cast<double>(average), -AvgFrac));
+    list.push_back({{"packets", queues_[q].size()},
+                    {"bytes", bytes},
+                    {"average", averages},
+                    {"probability", std::ldexp(static_cast<double>(latest_[q].probability), -ProbFrac)},
+                    {"sojourn_ns", latest_[q].sojourn}});
+  }
 }
 
 }  // namespace vermilion

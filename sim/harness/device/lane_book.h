@@ -34,6 +34,9 @@ class LaneBook : public LaneListener {
   void breach(const std::string& text) override;
 
   void write(nlohmann::ordered_json& json) const;
+  // "queues": [{packets, bytes: in the queue now; average: [3], per colour the average at its last packet, in bytes or
+  // packets; probability: at the last packet that had one; sojourn_ns: of the last departure}]
+  void writeQueues(nlohmann::ordered_json& json) const;
   u64 underWay() const { return underWay_; }  // frames that are in, and whose fate is open
   u64 errors() const { return errors_; }
   const std::string& firstError() const { return first_; }
@@ -42,9 +45,14 @@ class LaneBook : public LaneListener {
   void removeVictim(u32 queue, const VictimOutcome& outcome);
   void match();
 
+  // The last values of a queue.
+  struct Latest {
+    u64 average[Colours] = {}, probability = 0, sojourn = 0;
+  };
   Sent sent_;
   std::unique_ptr<Results> results_;
   std::vector<std::deque<Packet>> inputs_, queues_;
+  std::vector<Latest> latest_;
   std::deque<Packet> left_;
   std::deque<std::vector<u8>> wire_;
   u64 now_ = 0, decidedAt_ = 0, errors_ = 0, arrived_ = 0, underWay_ = 0, frames_ = 0, flushed_ = 0;

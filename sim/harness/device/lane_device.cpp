@@ -4,14 +4,18 @@
 
 namespace vermilion {
 
-LaneDevice::LaneDevice(Traffic& traffic, const std::string& waves, bool paused)
+LaneDevice::LaneDevice(Traffic& traffic, const std::string& waves, bool paused, bool realTime)
     : traffic_(traffic),
       lane_(waves),
-      book_([this](u64 left, const std::vector<u8>& bytes, u32 wireLen) { traffic_.sent(left, bytes, wireLen); }),
+      book_([this](u64 left, const std::vector<u8>& bytes, u32 wireLen) {
+        if (realTime_) realTime_->sent(left);
+        traffic_.sent(left, bytes, wireLen);
+      }),
       driver_(lane_, book_, false, false),
       paused_(paused) {
   driver_.reset();
   driver_.attach(traffic_);
+  if (realTime) realTime_.emplace(driver_.now());
 }
 
 void LaneDevice::configure(const VmConfig& config) {
@@ -23,16 +27,24 @@ void LaneDevice::writeAll() {
   for (const RegisterWrite& w : writes_) driver_.control().write(w.address, w.value);
 }
 
+// Before an access: a lane at rest has lane time of when it was last looked at.
+void LaneDevice::catchUp() {
+  if (realTime_ && driver_.nextEvent().value_or(~u64{0}) > driver_.now()) slice();
+}
+
 u32 LaneDevice::read(u32 address) {
+  catchUp();
   return driver_.control().read(address);
 }
 
 void LaneDevice::write(u32 address, u32 value, u32 strobes) {
+  catchUp();
   driver_.control().write(address, value, strobes);
   looks_ = MostLooks;
 }
 
 void LaneDevice::reset() {
+  catchUp();
   driver_.reset();
   book_.reset();
   writeAll();
@@ -50,7 +62,7 @@ u64 LaneDevice::feed(const std::string& capture, std::optional<double> rate, dou
 }
 
 void LaneDevice::take() {
-  if (!traffic_.take(driver_.now())) return;
+  if (!traffic_.take(realTime_ ? std::max(realTime_->now(), driver_.now()) : driver_.now())) return;
   driver_.more();
 }
 
@@ -65,7 +77,24 @@ bool LaneDevice::unfinished() {
   return true;
 }
 
+// True: lane time is behind the wall clock.
+bool LaneDevice::follow() {
+  const u64 goal = realTime_->now();
+  for (u32 i = 0; i < TrafficSliceCycles && driver_.now() < goal; i++)
+    if (!driver_.advance(traffic_, goal) && !unfinished()) driver_.idleUntil(goal);
+  realTime_->followed(driver_.now());
+  return driver_.now() < goal;
+}
+
+std::optional<std::chrono::nanoseconds> LaneDevice::quietFor() const {
+  if (!realTime_) return std::nullopt;
+  const std::optional<u64> event = driver_.nextEvent();
+  if (!event) return std::nullopt;
+  return realTime_->until(*event);
+}
+
 bool LaneDevice::slice() {
+  if (realTime_) return follow();
   if (paused_ && goal_ == 0) return false;
   const u64 until = goal_ == 0 ? ~u64{0} : goal_;
   const bool traffic = traffic_.feeding() || book_.underWay() != 0;

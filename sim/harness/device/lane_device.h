@@ -5,9 +5,14 @@
 // effect and takes the same number of cycles in every run.
 // While traffic is in progress the clock also runs between messages, so what a read returns then depends on the speed
 // of the machine. A paused clock runs only for accesses and for requests of the control channel.
+//
+// With `realTime` lane time follows the wall clock (real_time.h). The clock runs while there is something to do, and
+// lane time jumps to the wall clock otherwise, at most to the lane's next event. Lane time is never ahead of the wall
+// clock by more than the cycles of an access.
 #pragma once
 
 #include "lane_book.h"
+#include "real_time.h"
 #include "traffic.h"
 #include "verilated_lane.h"
 
@@ -15,7 +20,7 @@ namespace vermilion {
 
 class LaneDevice {
  public:
-  LaneDevice(Traffic& traffic, const std::string& waves, bool paused);
+  LaneDevice(Traffic& traffic, const std::string& waves, bool paused, bool realTime);
   // Applied now, and again after every reset.
   void configure(const VmConfig& config);
 
@@ -30,6 +35,9 @@ class LaneDevice {
 
   // Runs some cycles, if the clock may run. True: it could continue.
   bool slice();
+  // With real time, after slice() has returned false: how long nothing happens. Empty: until a frame or an access.
+  std::optional<std::chrono::nanoseconds> quietFor() const;
+  const RealTime* realTime() const { return realTime_ ? &*realTime_ : nullptr; }
   void pause(bool on) { paused_ = on; }
   // Runs a paused clock until the lane is empty, or for the given time.
   void goUntil(u64 ns) { goal_ = ns; }
@@ -42,12 +50,15 @@ class LaneDevice {
  private:
   void writeAll();
   bool unfinished();
+  bool follow();
+  void catchUp();
   static constexpr u32 MostLooks = 1 << 14;
   static constexpr u32 SliceCycles = 1 << 16, TrafficSliceCycles = 512;  // between two polls of the sockets
   Traffic& traffic_;
   VerilatedLane lane_;
   LaneBook book_;
   LaneDriver driver_;
+  std::optional<RealTime> realTime_;
   std::vector<RegisterWrite> writes_;  // the configuration that a reset restores
   u32 looks_ = MostLooks;              // remaining polls of whether a write has completed; 0: it has
   bool paused_;

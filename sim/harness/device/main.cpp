@@ -46,8 +46,8 @@ int serve(const DeviceOptions& o) {
   Descriptor ends = signals();    // before any thread exists that could receive them
   std::signal(SIGPIPE, SIG_IGN);  // a client may give a pipe for an eventfd and close its read end
   Log log;
-  Traffic traffic({o.framesFrom}, {o.framesTo}, o.rate, o.out, log);
-  LaneDevice lane(traffic, o.waves, o.paused);
+  Traffic traffic({o.framesFrom}, {o.framesTo}, o.rate, o.out, o.realTime, log);
+  LaneDevice lane(traffic, o.waves, o.paused, o.realTime);
   if (!o.config.empty()) lane.configure(load(o.config).config);
   if (!o.capture.empty()) lane.feed(o.capture, o.rate, o.speed, std::nullopt);
   VfioDevice device(lane, log, o.nic);

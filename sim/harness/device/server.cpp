@@ -46,16 +46,18 @@ void Server::leave() {
 }
 
 // The time for which the loop may sleep.
-int Server::patienceMs(bool busy) const {
-  if (busy) return 0;
+std::optional<std::chrono::nanoseconds> Server::patience(bool busy) const {
+  using Span = std::chrono::nanoseconds;
+  if (busy) return Span(0);
   std::optional<Clock::time_point> until;
   if (session_)
     until = session_->patience();
   else if (options_.waitSeconds != 0)
     until = waitsSince_ + std::chrono::seconds(options_.waitSeconds);
-  if (!until) return -1;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count();
-  return static_cast<int>(std::clamp<long long>(left + 1, 0, 1'000'000));
+  std::optional<Span> quiet = lane_.quietFor();
+  if (until) quiet = std::min(quiet.value_or(Span::max()), Span(*until - Clock::now()));
+  if (!quiet) return std::nullopt;
+  return std::clamp<Span>(*quiet, Span(0), std::chrono::seconds(1000));
 }
 
 // Waits, and returns what is readable: the sources in the order of `Source`, then the clients of the control channel.
@@ -64,10 +66,14 @@ std::vector<pollfd> Server::poll(bool busy) {
                              {listener_.fd(), POLLIN, 0},
                              {session_ ? session_->fd() : -1, POLLIN, 0},
                              {controlListener_ ? controlListener_->fd() : -1, POLLIN, 0},
-                             {traffic_.socket(), POLLIN, 0}};
+                             {traffic_.socket(), POLLIN, 0},
+                             {traffic_.receiver(), POLLOUT, 0}};
   for (const ControlChannel::Client& client : control_.clients())
     fds.push_back({client.waits ? -1 : client.socket.get(), POLLIN, 0});
-  if (::poll(fds.data(), fds.size(), patienceMs(busy)) < 0 && errno != EINTR)
+  timespec span{};
+  const std::optional<std::chrono::nanoseconds> most = patience(busy);
+  if (most) span = {most->count() / 1'000'000'000, most->count() % 1'000'000'000};
+  if (::ppoll(fds.data(), fds.size(), most ? &span : nullptr, nullptr) < 0 && errno != EINTR)
     throw std::runtime_error(std::string("poll fails: ") + std::strerror(errno));
   return fds;
 }
@@ -87,6 +93,7 @@ bool Server::turn() {
   const std::vector<pollfd> fds = poll(busy);
   const auto ready = [&](Source source) { return fds[source].revents != 0; };
   if (ready(Signals)) return false;
+  if (ready(Receiver)) traffic_.flush();
   if (ready(Frames)) lane_.take();
   serveControl(fds);
   if (control_.stopped()) return false;

@@ -23,11 +23,11 @@ class Server {
 
  private:
   using Clock = Session::Clock;
-  enum Source { Signals, NewClient, Client, NewControl, Frames, Sources };
+  enum Source { Signals, NewClient, Client, NewControl, Frames, Receiver, Sources };
   std::vector<pollfd> poll(bool busy);
   void serveControl(const std::vector<pollfd>& fds);
   bool turn();  // false: `end_` gives the reason
-  int patienceMs(bool busy) const;
+  std::optional<std::chrono::nanoseconds> patience(bool busy) const;
   void join();
   void leave();
 

@@ -59,14 +59,12 @@ Descriptor datagram(const Place& place) {
 }  // namespace
 
 Traffic::Traffic(const FrameAddress& from, const FrameAddress& to, std::optional<double> rate, const std::string& out,
-                 Log& log)
-    : log_(log), rate_(rate) {
+                 bool realTime, Log& log)
+    : log_(log), toText_(to.text), realTime_(realTime), rate_(rate) {
   if (!out.empty()) out_.emplace(out);
   if (!to.text.empty()) {
-    const Place place = placeOf(to.text);
-    to_ = datagram(place);
-    if (::connect(to_.get(), reinterpret_cast<const sockaddr*>(&place.bytes), place.size) != 0)
-      throw InputError(to.text + ": nobody takes frames there: " + std::strerror(errno));
+    to_ = datagram(placeOf(to.text));
+    if (!reach() && !realTime_) throw InputError(to.text + ": nobody takes frames there: " + std::strerror(errno));
   }
   if (from.text.empty()) return;
   const Place place = placeOf(from.text);
@@ -97,7 +95,7 @@ void Traffic::feed(const std::string& capture, std::optional<double> rate, doubl
 bool Traffic::take(u64 now) {
   static thread_local std::vector<u8> buffer(Longest + 1);
   bool some = false;
-  for (int i = 0; i < AtOnce; i++) {
+  for (int i = 0; i < AtOnce && !full(); i++) {
     const ssize_t size = ::recv(from_.get(), buffer.data(), buffer.size(), 0);
     if (size < 0) break;
     if (size == 0) {
@@ -140,8 +138,34 @@ std::shared_ptr<const Frame> Traffic::next() {
   return frame;
 }
 
+bool Traffic::reach() {
+  const Place place = placeOf(toText_);
+  reached_ = ::connect(to_.get(), reinterpret_cast<const sockaddr*>(&place.bytes), place.size) == 0;
+  return reached_;
+}
+
+void Traffic::flush() {
+  while (!kept_.empty()) {
+    const bool sent =
+        (reached_ || reach()) && ::send(to_.get(), kept_.front().data(), kept_.front().size(), MSG_NOSIGNAL) >= 0;
+    if (!sent) {
+      if (reached_ && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)) return;
+      reached_ = false;
+      oddities_++;
+    }
+    kept_.pop_front();
+  }
+}
+
 void Traffic::sent(u64 left, const std::vector<u8>& bytes, u32 wireLen) {
   if (out_) out_->write(epochNs_ + static_cast<i64>(left), bytes, wireLen);
+  if (to_ && realTime_) {
+    if (kept_.size() < MostKept)
+      kept_.push_back(bytes);
+    else
+      oddities_++;
+    return flush();
+  }
   // A receiver that does not accept a frame loses it, as on a wire.
   if (to_ && ::send(to_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) oddities_++;
 }

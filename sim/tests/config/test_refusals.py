@@ -58,6 +58,10 @@ REFUSED = {
     "a folder as socket": ("device .", "SOCKET .: is a folder"),
     "a file as socket": ("device in.toml", "SOCKET in.toml: exists and is no socket"),
     "a pipe as control socket": ("device s --control pipe", "--control pipe: exists and is no socket"),
+    "two that set lane time": (
+        "device s --paused --real-time",
+        "--paused and --real-time are both given; one sets lane time",
+    ),
     "frames from no folder": ("device s --frames-from no/s", "--frames-from no/s: the folder no does not exist"),
     "frames to a file": ("device s --frames-to short", "--frames-to short: exists and is no socket"),
     "one capture too many": ("run in.pcapng in.pcapng", "unexpected extra argument"),

@@ -6,9 +6,10 @@ import subprocess
 
 import pytest
 
-from support import page_shell
+from support import driver_bench, page_shell
 from support.shown_commands import follows, shown
 from vermilion.configuration import egresses
+from vermilion.guests import driver_guest, guest, sandbox_guest
 from vermilion.toolchain import build
 from vermilion.toolchain.build import ROOT
 
@@ -34,6 +35,8 @@ def test_commands_print_what_the_page_shows(name, tmp_path):
     if not shutil.which("verilator"):
         pytest.skip("no Verilator: run through ./vermilion test")
     build.simulator("lab", "")
+    if "vermilion sandbox" in PAGES[name]:
+        driver_bench.check_machine(guest.setup, driver_guest.tools, sandbox_guest.packages)
     folder = page_shell.checkout(tmp_path)
     for command, lines in shown(PAGES[name]):
         done = subprocess.run(

@@ -210,6 +210,7 @@ def test_options_that_make_no_sense_are_refused(device_program, tmp_path):
         ((), "--socket is missing"),
         (("--socket", "s", "--speed", 2), "--capture"),
         (("--socket", "s", "--capture", "c", "--rate", 1e6, "--speed", 2), "one sets the pace"),
+        (("--socket", "s", "--paused", "--real-time"), "one sets lane time"),
         (("--socket", "s", "--wait", -1), "--wait is -1"),
         (("--socket",), "value is missing"),
         (("--sockets", "s"), "no such option"),

@@ -13,12 +13,12 @@ from support.driver_bench import counts, talk
 from support.frames import mixed
 from support.netlink_guest import MESSAGES, program
 from support.netlink_guest import Talk as Messages
-from support.netlink_relay import Relay
 from support.tc_traffic import COLOURS, EVENTS, NETLINK, RED
 from support.tool_cards import ctl
 from vermilion.commands.card_commands import register_lines
 from vermilion.configuration import config_file, egresses
 from vermilion.guests import driver_guest
+from vermilion.guests.netlink_relay import Relay
 from vermilion.toolchain import build
 from vermilionctl import netlink, registers
 

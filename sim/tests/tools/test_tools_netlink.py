@@ -6,11 +6,11 @@ import socket
 
 import pytest
 
-from support.netlink_relay import Line
 from support.netlink_stand_in import over_the_wire
 from support.random_settings import random_file
 from support.tool_cards import ctl
 from vermilion.configuration import config, config_file
+from vermilion.guests.netlink_relay import Line
 from vermilion.hardware.driver_library import SOURCES, C
 from vermilion.profile.settings import queue_settings
 from vermilion.toolchain import build

@@ -31,6 +31,7 @@ from .from_tc_command import from_tc
 from .measure_commands import area, battery, bench, distance_drops, fairness, place, prove, speed, timing, vivado
 from .release_command import release
 from .run_command import run, tell_notes
+from .sandbox_command import sandbox
 from .suite_command import reformat, test
 from .ttl_option_command import ttl_option
 
@@ -129,6 +130,7 @@ for command in (
     reformat,
     release,
     run,
+    sandbox,
     speed,
     test,
     timing,

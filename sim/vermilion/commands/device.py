@@ -77,11 +77,14 @@ def check_socket(what: str, path: str, made: bool = True):
 )
 @click.option("--keep", is_flag=True, help="Waits for the next client when one has gone.")
 @click.option("--paused", is_flag=True, help="The lane's clock runs for register access alone, and when told to.")
+@click.option("--real-time", is_flag=True, help="Lane time follows the wall clock: docs/device.md.")
 @click.option(
     "--nic", is_flag=True, help="The PCI function is that of a Corundum NIC, the registers BAR 2: docs/device.md."
 )
 @click.option("--fst", metavar="FILE", help="Waveform as FST (a build of its own).")
-def device(socket, preset, config_file, control, capture, rate, speed, wait, keep, paused, nic, fst, **places):
+def device(
+    socket, preset, config_file, control, capture, rate, speed, wait, keep, paused, real_time, nic, fst, **places
+):
     """The lane in simulation as a PCI device: a vfio-user server at SOCKET, for QEMU and its like."""
     from vermilion.configuration import reports, rules
     from vermilion.configuration.config_file import load
@@ -97,6 +100,8 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     ):
         if place is not None and not (place.startswith("udp:") and option != "control"):
             check_socket(f"--{option}", place, made=option != "frames-to")
+    if paused and real_time:
+        raise UserError("--paused and --real-time are both given; one sets lane time")
     if capture is not None:
         simulate.check_capture(Path(capture))
     elif speed is not None:
@@ -112,7 +117,7 @@ def device(socket, preset, config_file, control, capture, rate, speed, wait, kee
     options |= {"--" + name.replace("_", "-"): value for name, value in places.items()}
     for option, value in options.items():
         command += [] if value is None else [option, str(value)]
-    command += ["--keep"] * keep + ["--paused"] * paused + ["--nic"] * nic
+    command += ["--keep"] * keep + ["--paused"] * paused + ["--real-time"] * real_time + ["--nic"] * nic
     with working() as note:
         program = build.device(preset, "fst" if fst else "", note)
     if record is not None:

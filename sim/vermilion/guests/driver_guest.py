@@ -167,6 +167,12 @@ def needed(root: Path, programs: list[bytes]) -> dict[str, bytes]:
     return out
 
 
+def plain_module(path: Path) -> bytes:
+    """A kernel's module, which insmod of busybox wants without compression."""
+    data = path.read_bytes()
+    return lzma.decompress(data) if path.suffix == ".xz" else data
+
+
 def files(version: str) -> dict[str, tuple[int, bytes]]:
     """What goes into the guest beside busybox: module, schedulers, filters, tc, ip, devlink, ethtool."""
     system, root = kernel(version) / "system", tools()
@@ -181,9 +187,7 @@ def files(version: str) -> dict[str, tuple[int, bytes]]:
     out |= {f"lib/{name}": (0o100755, data) for name, data in shared.items()}
     out["lib64/ld-linux-x86-64.so.2"] = (0o120777, b"/lib/ld-linux-x86-64.so.2")
     for name in SCHEDULERS + FILTERS:
-        path = next(system.rglob(f"{name}.ko*"))
-        data = path.read_bytes()
-        out[f"modules/{name}.ko"] = (0o100644, lzma.decompress(data) if path.suffix == ".xz" else data)
+        out[f"modules/{name}.ko"] = (0o100644, plain_module(next(system.rglob(f"{name}.ko*"))))
     out["modules/vermilion.ko"] = (0o100644, module(version).read_bytes())
     return out
 

@@ -25,7 +25,8 @@ class Relay:
     def __init__(self, serial: Path):
         self.serial = socket.socket(socket.AF_UNIX)
         self.serial.connect(str(serial))
-        self.began, self.ended, self.peer = threading.Event(), threading.Event(), None
+        self.began, self.ended = threading.Event(), threading.Event()
+        self.peer: socket.socket | None = None
         self.pump = threading.Thread(target=self.carry, daemon=True)
         self.pump.start()
 
@@ -38,7 +39,8 @@ class Relay:
         if before is not None:
             before.close()
         self.serial.sendall(struct.pack("<I", 0))
-        assert self.began.wait(PATIENCE_S), "the guest's relay does not answer"
+        if not self.began.wait(PATIENCE_S):
+            raise TimeoutError("the guest's relay does not answer")
         return Line(fileno=mine.detach())
 
     def carry(self):
@@ -48,7 +50,7 @@ class Relay:
             ends = [end for end in (self.serial, peer if self.began.is_set() else None) if end and end.fileno() >= 0]
             try:
                 ready, _, _ = select.select(ends, [], [], 0.02)
-                if peer in ready:
+                if peer is not None and peer in ready:
                     data = peer.recv(1 << 17)
                     self.serial.sendall(struct.pack("<I", len(data)) + data)
                 if self.serial not in ready:
@@ -69,7 +71,7 @@ class Relay:
             data, held = held[4 : 4 + length], held[4 + length :]
             if not length:
                 self.began.set()
-            elif self.began.is_set():  # else it was for the socket before
+            elif self.peer is not None and self.began.is_set():  # else it was for the socket before
                 try:
                     self.peer.send(data)
                 except OSError:
