@@ -16,6 +16,7 @@ FAULTS = {
     "a lost packet leaves its sum to the one two after it": (r"a5Second & io_lost", "1'h0"),
     "a lost packet leaves its sum in the memory": (r"a8Lost <= io_lost", "a8Lost <= 1'h0"),
     "a sum under way is not seen three packets later": (r"a5Third = ", "a5Third = 1'h0 & "),
+    "a restart is not seen by the packet behind": (r"a6Restart != a5Restart", "1'h0"),
     "a delay above 250 ms adds nothing": (r"uDelay > 26'h3B9ACA \?", "1'h0 ?"),
     "packets are early below half of the target": (r"& ~a2Low", ""),
     "packets are early with 2 mtu behind them and no more": (r"< (\{8'h0, io_config_mtu, 1'h0\})", r"<= \1"),
