@@ -7,9 +7,11 @@ import urllib.request
 import pytest
 from click.testing import CliRunner
 
+from support.nightly import at_night
 from vermilion.commands import docs_command
 from vermilion.commands.cli import cli
-from vermilion.site import build
+from vermilion.site import build, reference
+from vermilion.toolchain import chisel
 from vermilion.values.fields import UserError
 
 
@@ -75,3 +77,24 @@ def test_a_changed_page_is_built_again_and_served(made, tmp_path, monkeypatch):
     stop.set()
     thread.join(60)
     assert not thread.is_alive(), "it would build after the test"
+
+
+def test_with_api_the_reference_leads_to_the_scaladoc(tmp_path, monkeypatch):
+    (tmp_path / "javadoc").mkdir()
+    (tmp_path / "javadoc/index.html").write_text("blocks")
+    monkeypatch.setattr(chisel, "scaladoc", lambda: tmp_path / "javadoc")
+    build.site(tmp_path / "site", {}, api=True)
+    page = tmp_path / "site/reference/index.html"
+    assert f'href="../{reference.SCALADOC}/index.html"' in page.read_text()
+    assert (page.parent / f"../{reference.SCALADOC}/index.html").read_text() == "blocks"
+    build.site(tmp_path / "site", {})
+    assert reference.SCALADOC not in page.read_text() and not (tmp_path / "site/api").exists()
+    for other in ("--serve", "--versions"):
+        status, said = run("--api", other, *([tmp_path / "versions"] if other == "--versions" else []))
+        assert status == 2 and "legal is --api alone" in said
+
+
+@at_night
+def test_each_link_of_the_scaladoc_leads_somewhere():
+    folder = chisel.scaladoc()  # a warning is an error
+    assert (folder / "index.html").exists() and (folder / "vermilion/lane/Lane.html").exists()

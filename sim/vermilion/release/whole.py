@@ -62,7 +62,7 @@ def artefacts(
     made.append(wheel.wheel(of, place("wheel"), out))
     made.append(dkms.package(of, place("dkms"), out))
     say("the site", "building", "built")
-    site(work / "site" / "pages", groups, epoch=of.epoch)
+    site(work / "site" / "pages", groups, epoch=of.epoch, api=True)
     name = f"vermilion-{of.version}-site"
     made.append(tar(work / "site" / "pages", out / f"{name}.tar.gz", of.epoch, top=name))
     packages: dict[str, str] = {}

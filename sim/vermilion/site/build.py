@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from vermilion.toolchain import steps
+from vermilion.toolchain import chisel, steps
 from vermilion.toolchain.build import HOME, ROOT
 
 from . import reference, stage
@@ -39,16 +39,18 @@ def site(
     say: Callable[[str], None] = steps.quiet,
     versioned: bool = False,
     epoch: int | None = None,
+    api: bool = False,
 ) -> None:
     """Writes the site to the folder `out`. A link that leads nowhere, or a page that no menu names, is an error.
 
     epoch: the time that its files tell, in seconds; None: now
+    api: with the Scaladoc of the RTL, which Mill makes
     """
     with tempfile.TemporaryDirectory() as folder:
         pages = Path(folder) / "pages"
         staged = stage.Site(pages)
         staged.stage()
-        for place, text in reference.pages(groups).items():
+        for place, text in reference.pages(groups, api).items():
             staged.write(place, text)
         if not versioned:
             staged.write("assets/versions.js", "")  # there is no list of versions to ask for
@@ -59,6 +61,9 @@ def site(
         if epoch is not None:
             env["SOURCE_DATE_EPOCH"] = str(epoch)
         steps.run([*command, "-d", made], LOG, env=env)
+        if api:
+            say("Scaladoc of the RTL")
+            shutil.copytree(chisel.scaladoc(), made / reference.SCALADOC)
         shutil.rmtree(out, ignore_errors=True)
         out.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(made, out)

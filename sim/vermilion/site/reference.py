@@ -20,11 +20,12 @@ MODULES = (
     "sw_driver/tools/vermilionctl/programming.py",
     "sw_driver/tools/vermilionctl/registers.py",
 )
+SCALADOC = "api/rtl"  # its folder in the site
 QUIET = "---\nsearch:\n  boost: 0.5\n---\n"
 
 
-def pages(groups: dict[str, click.Group]) -> dict[str, str]:
-    """Each page by its place; `groups` are the command lines by the words that call them."""
+def pages(groups: dict[str, click.Group], api: bool = False) -> dict[str, str]:
+    """Each page by its place; `groups` are the command lines by the words that call them. api: the site has the Scaladoc."""
     made = {
         "reference/command-line.md": commands(groups),
         "reference/presets.md": builds(),
@@ -32,7 +33,7 @@ def pages(groups: dict[str, click.Group]) -> dict[str, str]:
         "reference/model-api.md": QUIET + model(),
         "reference/python-api.md": QUIET + python(),
     }
-    return made | {"reference/index.md": index()}
+    return made | {"reference/index.md": index(api)}
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:
@@ -123,7 +124,7 @@ def python() -> str:
     return text
 
 
-def index() -> str:
+def index(api: bool) -> str:
     rows = [
         ["commands", "[command line](command-line.md), [by task](../commands.md)"],
         ["configuration", "[file](../configuration.md), [profile fields](../profile.md), [messages](messages.md)"],
@@ -132,4 +133,6 @@ def index() -> str:
         ["builds", "[presets](presets.md), [every block](../blocks.md)"],
         ["interfaces", "[model API](model-api.md), [Python API](python-api.md), [hardware's record](../hardware-configuration.md), [PCI device](../device.md)"],
     ]  # fmt: skip
+    if api:
+        rows.append(["RTL", f'<a href="../{SCALADOC}/index.html">Scaladoc of every block and bundle</a>'])
     return f"# Reference\n\nExact facts, by subject. Most of these pages are made from the sources of the project.\n\n{table(['subject', 'pages'], rows)}"

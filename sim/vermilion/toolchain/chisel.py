@@ -56,6 +56,25 @@ def class_path(tests: bool = False) -> list[Path]:
         return paths
 
 
+def scaladoc() -> Path:
+    """The folder of the generator's Scaladoc. A link that leads nowhere is an error."""
+    log = steps.BUILD / "scaladoc.log"
+    folder = steps.HOME / "mill" / "hw" / "docJar.dest" / "javadoc"
+    with steps.locked("mill-lock"):
+        steps.step(
+            folder, steps.digest([steps.ROOT / "build.sc", *sources()]), steps.quiet, "Scaladoc", lambda: made(log)
+        )
+    return folder
+
+
+def made(log: Path):
+    """Runs Mill's Scaladoc."""
+    steps.run(mill("hw.docJar"), log, env=mill_environment())
+    unknown = [line for line in log.read_text().splitlines() if " warning: " in line]
+    if unknown:
+        raise steps.BuildError(f"Scaladoc has {len(unknown)} warnings, the first: {unknown[0]}")
+
+
 def test_classes() -> Path:
     """The folder of the compiled tests, where ScalaTest looks for suites."""
     return next(path for path in class_path(tests=True) if path.is_dir() and "test" in path.parts)

@@ -15,7 +15,7 @@ import vermilion.stream._
   * `busy` is low when only an arrival, a register access or the time in `wake` can change anything. After a reset it
   * stays high until the RAMs are cleared. Frames that arrive before that at an input that cannot be stalled are lost and counted.
   *
-  * `reset` is synchronous, and one cycle of it is enough. The internal reset begins and ends one cycle later ([[HeldReset]]). In the cycle after
+  * `reset` is synchronous, and one cycle of it is enough. The internal reset begins and ends one cycle later ([[vermilion.stream.HeldReset]]). In the cycle after
   * `reset` the trace, `wake` and `busy` are invalid. A frame of one beat that arrives then at an input that cannot be stalled is lost without a
   * count, as during the reset.
   *

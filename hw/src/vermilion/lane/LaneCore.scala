@@ -80,7 +80,7 @@ class LaneCore(p: LaneParams) extends Module {
   /** In builds with `userBits`. */
   val fates = Option.when(p.userBits > 0)(IO(new FateReport(p)))
 
-  /** In builds with `reports`: [[ReportStream]]. */
+  /** In builds with `reports`: [[vermilion.report.ReportStream]]. */
   val reports = Option.when(p.reports)(IO(Decoupled(new AxisBeat(p.dataBits))))
 
   private val ingress = Seq.tabulate(p.inputs)(i => Module(new Ingress(p, i)))

@@ -9,7 +9,7 @@ import vermilion.parse.{FrameHead, HeaderParser, IpStart, OuterTag}
 
 /** A rule table downstream of a header parser, for benches: frames come as bytes.
   *
-  * `answer` comes [[HeaderParser.Latency]] + 1 + [[RuleTable.Latency]] cycles after `frame`.
+  * `answer` comes [[vermilion.parse.HeaderParser.Latency]] + 1 + [[vermilion.classify.RuleTable.Latency]] cycles after `frame`.
   */
 class RulesAlone(rules: Int, queueBits: Int) extends Module {
   private val table = Module(new RuleTable(rules, queueBits))

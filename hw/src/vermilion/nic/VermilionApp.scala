@@ -14,7 +14,7 @@ import vermilion.stream.HeldReset
   *   lanes' events -> StatPort -> statistics of the NIC
   * }}}
   * Ports have the names and packed widths of the NIC's core. A Verilog shell instantiates this block and connects them. There is one clock and one
-  * synchronous reset; the internal reset begins and ends one cycle later ([[HeldReset]]). `s_axis_sync_rx_tready` is always 1. Beats that arrive there
+  * synchronous reset; the internal reset begins and ends one cycle later ([[vermilion.stream.HeldReset]]). `s_axis_sync_rx_tready` is always 1. Beats that arrive there
   * during reset, or in the cycle after it, are lost.
   */
 class VermilionApp(p: NicParams) extends RawModule {

@@ -22,7 +22,7 @@ class EditedCell(p: LaneParams) extends Bundle {
   val dscpWritten = Bool() // the DSCP changed
 }
 
-/** Computes the edit of each cell that leaves ([[CellEdit]]): DSCP, CE and checksum, and padding over a TTL option.
+/** Computes the edit of each cell that leaves ([[vermilion.stream.CellEdit]]): DSCP, CE and checksum, and padding over a TTL option.
   *
   * A packet's first cell gets the DSCP (RFC 2474) and CE (RFC 3168). A TTL option (docs/ttl-option.md) is padded in the first two cells.
   * Other cells have no edit. This block passes the bytes unchanged; the edit is applied downstream.

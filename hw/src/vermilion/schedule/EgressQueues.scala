@@ -24,7 +24,7 @@ import vermilion.victim._
   * The scheduler chooses only while fewer than `AheadCells` cells wait for the reader: 4, the number of cycles that a choice takes; 16 in builds with
   * `codel`. So in addition to the packet that is read, at most 3 or 15 cells (192 or 960 bytes) and one longest frame are departed but unread.
   *
-  * In these builds every packet that is chosen gets a verdict ([[DepartureVerdicts]]). One that is dropped takes the path of a discarded packet, and
+  * In these builds every packet that is chosen gets a verdict ([[vermilion.departure.DepartureVerdicts]]). One that is dropped takes the path of a discarded packet, and
   * costs its queue and its port nothing. `departed` and `queueEntry` are 3 cycles later. When another drop of a queue may be due at once, its
   * egress waits until the queue is settled, 10 cycles after the verdict:
   *  - If its port has a rate, nothing is chosen.
@@ -34,7 +34,7 @@ import vermilion.victim._
   * Packets of the queue that are chosen then pass, as do up to 3 that were chosen before the verdict. So a queue with a rate that is listed beside
   * others may drop only one packet for each that it sends.
   *
-  * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[VictimQueues]]). `ahead` asks
+  * In builds with the victim search every arriving packet enters here, and `outcome` gives its result ([[vermilion.victim.VictimQueues]]). `ahead` asks
   * about a packet before it arrives. The scheduler then serves the heads of the queues, and `departed` is 6 cycles later.
   *
   * Latency: from the enqueue of a packet to an empty lane, 4 cycles to `departed` and 5 to `queueEntry`. The phase adds up to
@@ -45,7 +45,7 @@ import vermilion.victim._
   * `busy` is low when only time (see `wake`), an enqueue or the end of a pause can change the state here. It may be high while a flush is set.
   * In the first `queues` cycles after reset no packet may be enqueued and nothing configured.
   *
-  * @param verdict in builds with `codel`, what decides about each packet: only proofs have another than [[CodelUnit]]
+  * @param verdict in builds with `codel`, what decides about each packet: only proofs have another than [[vermilion.departure.CodelUnit]]
   */
 class EgressQueues(p: LaneParams, verdict: LaneParams => HeadVerdict = new CodelUnit(_)) extends Module {
   private val AheadCells = if (p.codel) 16 else 4

@@ -11,7 +11,7 @@ import vermilion.parse.{FrameHeads, TtlOptionTypes}
   * Inputs that cannot be stalled have priority over those that can. Within each group, a round-robin arbiter grants only inputs with a request.
   * So inputs that can be stalled wait, without limit if the others use every cycle.
   *
-  * One grant gives a cell both the write port and the parser ([[FrameHeads]]). A cell that is not stored, because no cell was free, uses the grant
+  * One grant gives a cell both the write port and the parser ([[vermilion.parse.FrameHeads]]). A cell that is not stored, because no cell was free, uses the grant
   * for the parser only. A frame's descriptor consists of the ingress's frame end and the headers.
   *
   * Cells pass in the same cycle. Cells of different inputs interleave freely, because links are explicit. The arbiter selects a descriptor while

@@ -14,7 +14,7 @@ import vermilion.fixed.{Delay, ForwardingRam, SweepInit}
   * gives its address one cycle before the write. A record is undefined until its first write. The owner bits are cleared after reset, one
   * record per cycle. Nothing may be written until `ready`: each reader has its own copy of the owner bits, and all copies must agree.
   *
-  * Timing as [[ForwardingRam]]: a read addressed in cycle t returns in t+1 the data after all writes up to and including cycle t.
+  * Timing as [[vermilion.fixed.ForwardingRam]]: a read addressed in cycle t returns in t+1 the data after all writes up to and including cycle t.
   * Two writers must not write one address in the same cycle. An assertion checks it.
   * RAMs, for W writers and R reads: W data banks in R copies; W banks of owner bits in R + W - 1 copies.
   */
