@@ -306,6 +306,8 @@ void vm_netlink_changed(struct vm_repr *repr, u32 queue);
 
 /* vm_ethtool.c */
 extern const struct ethtool_ops vm_ethtool_ops;
+/* vm_dcb.c: what `dcb` asks a netdev for. */
+void vm_dcb_init(struct net_device *netdev);
 
 /* vm_devlink.c: call vm_devlink_register() after all lanes have started and before the netdevs are
  * registered. The health reporter reports from vm_devlink_start(), after devlink_register(), to

@@ -96,6 +96,7 @@ struct vm_repr *vm_netdev_alloc(struct vm_card *card, struct vm_engine *engine)
 	SET_NETDEV_DEV(netdev, card->dev);
 	netdev->netdev_ops = &vm_netdev_ops;
 	netdev->ethtool_ops = &vm_ethtool_ops;
+	vm_dcb_init(netdev);
 	netdev->hw_features = NETIF_F_HW_TC;
 	netdev->features = NETIF_F_HW_TC;
 	eth_hw_addr_random(netdev);

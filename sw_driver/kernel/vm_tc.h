@@ -16,8 +16,8 @@
  * A queue has one shaper and one red or gred, in any order. A fifo has no settings of its own:
  * Linux does not tell drivers its limit. tbf and red have one class; all its minors mean the same.
  *
- * A packet's DSCP selects its band: its priority is DSCP / 8, and the qdisc's priomap gives the
- * band. Its drop precedence selects the DP of gred: AFx1 to AFx3 are DP 0 to 2, all else is the
+ * A packet's DSCP selects its band: it has a priority (vm_dcb.c), without `dcb app` DSCP / 8, and
+ * the qdisc's priomap gives the band. Its drop precedence selects the DP of gred: AFx1 to AFx3 are DP 0 to 2, all else is the
  * default DP. A DP is a colour of the queue.
  */
 #ifndef VM_TC_H
@@ -27,6 +27,8 @@
 #include <net/pkt_cls.h>
 
 #include "vm_core.h"
+
+#define LOWEST_DSCP_BITS 3 /* below the class: drop precedence, and a bit that is 0 in AF */
 
 enum vm_tc_kind { VM_TC_RED, VM_TC_GRED, VM_TC_PRIO, VM_TC_ETS, VM_TC_TBF, VM_TC_FIFO };
 
@@ -123,6 +125,9 @@ int vm_tc_check(const struct vm_repr *repr, const struct vm_tc_qdisc *qdisc, str
  * does not stop the others, a failing card does. Returns the first error.
  */
 int vm_tc_program(struct vm_repr *repr, u32 first, u32 count, struct vm_why *why);
+
+/* vm_dcb.c: the priority of each DSCP, and of frames without IP in the last one, as `dcb app` has them. */
+void vm_dcb_priorities(const struct vm_repr *repr, u8 priority[VM_DSCPS]);
 
 /* vm_tc_statistics.c: the last three return 0, or -EOPNOTSUPP if the card does not answer: then tc
  * must not show "offloaded". The first returns 0 or an errno and a sentence.

@@ -23,7 +23,6 @@
 #include "vm_units.h"
 
 #define STRICT_LEVELS 8
-#define LOWEST_DSCP_BITS 3 /* below the class: drop precedence, and a bit that is 0 in AF */
 
 /* The curves of a red or a DP. tc's probability is a fraction of 2^32. */
 static void vm_tc_set_curves(struct vm_curve curve[2], u32 min, u32 max, u32 probability, bool ecn, bool harddrop,
@@ -215,9 +214,9 @@ static u32 vm_tc_dp_of(const struct tc_gred_qopt_offload_params *gred, u32 dscp)
 	return gred->dp_def < VM_COLOURS ? gred->dp_def : 0;
 }
 
-static void vm_tc_class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, struct vm_class *entry)
+static void vm_tc_class_of(struct vm_repr *repr, const struct vm_tc_qdisc *scheduler, u32 dscp, u32 priority,
+			   struct vm_class *entry)
 {
-	const u32 priority = dscp < VM_DSCPS - 1 ? dscp >> LOWEST_DSCP_BITS : 0;
 	const struct vm_tc_qdisc *leaf;
 
 	entry->queue = scheduler ? scheduler->bands.priomap[priority] : 0;
@@ -230,12 +229,14 @@ static int vm_tc_program_classes(struct vm_repr *repr, struct vm_why *why)
 {
 	const struct vm_tc_qdisc *scheduler = vm_tc_scheduler(repr);
 	struct vm_class classes[VM_DSCPS];
+	u8 priority[VM_DSCPS];
 	u32 i;
 
 	if (!scheduler && !vm_tc_leaf(repr, 0) && !vm_tc_shaper(repr, 0) && !vm_tc_fifo(repr, 0))
 		return repr->classes_owner == VM_OWNER_TC ? vm_repr_reset_classes(repr, VM_OWNER_TC, why) : 0;
+	vm_dcb_priorities(repr, priority);
 	for (i = 0; i < VM_DSCPS; i++)
-		vm_tc_class_of(repr, scheduler, i, &classes[i]);
+		vm_tc_class_of(repr, scheduler, i, priority[i], &classes[i]);
 	return vm_repr_set_classes(repr, classes, VM_OWNER_TC, why);
 }
 

@@ -19,7 +19,7 @@ KERNELS = {"6.1": r"linux-image-6\.1\.0-\d+-cloud-amd64", "6.12": r"linux-image-
 SCHEDULERS = ("sch_red", "sch_gred", "sch_prio", "sch_ets", "sch_tbf", "sch_drr")
 FILTERS: tuple[str, ...] = ("libcrc32c", "act_csum", "act_gact", "act_pedit", "act_police", "act_skbedit")
 FILTERS += ("cls_flower", "cls_matchall", "sch_ingress")
-PROGRAMS = ("sbin/tc", "sbin/devlink", "bin/ip", "sbin/ethtool")
+PROGRAMS = ("sbin/tc", "sbin/devlink", "sbin/dcb", "bin/ip", "sbin/ethtool")
 DRIVER = build.ROOT / "sw_driver"
 VERSION = "1"  # of what is set up
 

@@ -18,7 +18,7 @@ MEMORY = "384M"
 NAMES = {"a": ("02:00:00:00:00:0a", "10.0.0.1"), "b": ("02:00:00:00:00:0b", "10.0.0.2")}
 # In this order, as one needs the other. netem and dctcp are for experiments; u32 and pedit change a packet's ECN field.
 MODULES = "failover net_failover virtio_net inet_diag tcp_diag tcp_dctcp tcp_bbr sch_ingress sch_netem cls_u32 act_pedit libcrc32c act_csum"
-PROGRAMS = {"bin/ss": "bin/ss", "bin/dcb": "sbin/dcb"}  # of iproute2, beside those of driver_guest
+PROGRAMS = {"bin/ss": "bin/ss"}  # of iproute2, beside those of driver_guest
 OFF = "csum gso guest_csum guest_tso4 guest_tso6 guest_ecn guest_ufo host_tso4 host_tso6 host_ecn host_ufo mrg_rxbuf"
 STATUS = re.compile(rb"^sandbox-status (\d+)\r?$", re.M)
 
