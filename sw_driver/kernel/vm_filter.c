@@ -195,9 +195,23 @@ static int vm_filter_block(enum tc_setup_type type, void *type_data, void *cb_pr
 	}
 }
 
-/* A lane's packets leave it at the representor, so its filters are those of clsact's egress. */
+/* A lane's packets leave it at the representor, so its filters are those of clsact's egress.
+ *
+ * With -EOPNOTSUPP the kernel keeps a block in software. There the block of a qevent would never see a packet, while its qdisc
+ * is offloaded; so qevents are refused.
+ */
 int vm_filter_setup_block(struct vm_repr *repr, struct flow_block_offload *block)
 {
+	struct vm_why why;
+
+	if (block->binder_type == FLOW_BLOCK_BINDER_TYPE_RED_EARLY_DROP ||
+	    block->binder_type == FLOW_BLOCK_BINDER_TYPE_RED_MARK) {
+		if (block->command == FLOW_BLOCK_UNBIND)
+			return 0;
+		vm_why_set(&why, "qevent: a lane copies no packets, so it would never fire");
+		vm_repr_refuse(repr, &why); /* the kernel has a sentence of its own for the user */
+		return -EINVAL;
+	}
 	if (block->binder_type == FLOW_BLOCK_BINDER_TYPE_CLSACT_EGRESS)
 		return flow_block_cb_setup_simple(block, &vm_filter_blocks, vm_filter_block, repr, repr, false);
 	NL_SET_ERR_MSG_MOD(block->extack, "filters are offloaded at clsact egress only");

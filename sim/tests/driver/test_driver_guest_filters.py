@@ -124,6 +124,12 @@ def refusals() -> str:
     lines += ["tc filter del dev $lane egress", f"{ADD} pref 2 protocol ip flower skip_sw ip_proto udp action drop"]
     lines += [f"says refusal.hidden {ADD} pref 4 protocol ip flower skip_sw ip_proto udp dst_port 53 action pass"]
     lines += ["says refusal.ingress /bin/tc filter add dev $lane ingress protocol ip flower skip_sw action drop"]
+    red = "red limit 100000 min 10000 max 30000 avpkt 1000 burst 16"
+    lines += [
+        f"says qevent.{event} /bin/tc qdisc add dev $lane root handle 9: {red} qevent {event} block 10; refused qevent"
+        for event in ("early_drop", "mark")
+    ]
+    lines += ['echo "qevents $(tc qdisc show dev $lane | grep -c red)"']
     lines += ["filters hidden"]
     lines += ["tc filter replace dev $lane egress pref 2 handle 1 protocol ip flower skip_sw ip_proto tcp action pass"]
     lines += ["filters replaced"]
@@ -311,3 +317,10 @@ def test_the_queue_of_a_police_is_its_own(said):
     assert said.said("owners.free") == "port nobody,classes nobody,"
     assert "queue 14 has the marker of a police" in said.said("refused.sixteen")
     assert "which makes packets green" in said.said("refused.gred")
+
+
+def test_qevents_are_refused_where_they_would_never_fire(said):
+    for event in ("early_drop", "mark"):
+        assert "failed" in said.said(f"qevent.{event}"), "the kernel's own sentence"
+    assert "qevent: a lane copies no packets, so it would never fire" in said.said("refused.qevent")
+    assert said.said("qevents") == "0", "the qdisc is not there"
