@@ -59,12 +59,20 @@ def materials(of: Checkout, files: list[Path], out: Path, debian: dict[str, str]
     from packageurl import PackageURL
 
     ours = [LicenseExpression("BSD-2-Clause")]
-    whole = Component(name="vermilion", version=of.version, type=ComponentType.APPLICATION, licenses=ours)
+    whole = Component(
+        name="vermilion",
+        version=of.version,
+        type=ComponentType.APPLICATION,
+        licenses=ours,
+        bom_ref=f"vermilion@{of.version}",
+    )
     bill = Bom(serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"vermilion {of.version} {of.commit}"))
     bill.metadata = BomMetaData(component=whole, timestamp=datetime.fromtimestamp(of.epoch, UTC))
     for path in files:
         sha = HashType(alg=HashAlgorithm.SHA_256, content=hashlib.sha256(path.read_bytes()).hexdigest())
-        bill.components.add(Component(name=path.name, version=of.version, type=ComponentType.FILE, hashes=[sha]))
+        bill.components.add(
+            Component(name=path.name, version=of.version, type=ComponentType.FILE, hashes=[sha], bom_ref=path.name)
+        )
     for name, package in python_packages().items():
         where = PackageURL("pypi", name=name, version=package.version)
         bill.components.add(library(Component, ComponentType, where))
