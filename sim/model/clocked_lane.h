@@ -156,8 +156,10 @@ class ClockedLane {
   u64 clock_ = 0, now_ = 0, before_ = 0;
 
   std::deque<Packet> descriptorQueue_;
-  std::optional<Packet> held_;  // in builds with fq: in the register behind it
-  u64 frames_ = 0;              // last beat received, descriptor not yet taken
+  // In builds with fq: in the register behind it. Here each cycle takes it. In the RTL a commit or a host's read can take
+  // that slot, and an empty register then fills: such a packet is decided a cycle earlier. This lane has neither.
+  std::optional<Packet> held_;
+  u64 frames_ = 0;  // last beat received, descriptor not yet taken
   std::deque<Packet> refreshes_;
   std::deque<Deciding> marking_, deciding_;
   std::deque<Settling> settling_;

@@ -112,3 +112,15 @@ def test_no_command_loads_what_few_need():
     """A command starts in half of the time without scipy and matplotlib, which draw reports and compare with other implementations."""
     code = "import sys, vermilion.commands.cli; print({name.split('.')[0] for name in sys.modules} & {'matplotlib', 'numpy', 'scipy'})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_exec_runs_a_command_and_gives_its_status():
+    """In a process of its own, which the command replaces. Its options are not ours."""
+    run = lambda *words: subprocess.run(
+        [sys.executable, "-m", "vermilion", "exec", *words], capture_output=True, text=True
+    )
+    done = run("sh", "-c", "echo $0 $1; exit 3", "--help", "-h")
+    assert (done.returncode, done.stdout) == (3, "--help -h\n")
+    done = run("no-such-command", "--all")
+    assert done.returncode == 2 and "exec no-such-command: No such file or directory" in done.stderr
+    assert run().returncode == 2

@@ -8,7 +8,7 @@ from scapy.all import IP, UDP, Ether, IPv6, Raw
 
 from support import driver_bench
 from support.captures import pcap
-from support.driver_bench import counts, talk
+from support.driver_bench import STEPS_OVER_RESETS, counts, talk
 from support.nightly import nightly
 from support.tc_traffic import PAUSE
 
@@ -16,9 +16,7 @@ pytestmark = pytest.mark.guest
 
 PRIOMAP = [3, 2, 1, 0, 3, 2, 0, 1]  # of priorities 0 to 7
 SCRIPT = f"""
-before=0
-step() {{ echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $(($1 - before)) ]; do sleep 0.1; done; }}
-says() {{ word=$1; shift; echo "$word $("$@" 2>&1 | tr '\\n' ' ')."; }}
+{STEPS_OVER_RESETS}says() {{ word=$1; shift; echo "$word $("$@" 2>&1 | tr '\\n' ' ')."; }}
 shows() {{ echo "$1 $(/bin/dcb -j $2 show dev $lane)"; }}
 tc qdisc add dev $lane root handle 1: prio bands 4 priomap {" ".join(map(str, PRIOMAP))} 0 0 0 0 0 0 0 0
 step 1

@@ -9,7 +9,7 @@ import pytest
 
 from support import driver_bench
 from support.captures import pcap
-from support.driver_bench import counts, talk
+from support.driver_bench import STEPS_OVER_RESETS, counts, talk
 from support.nightly import nightly
 from support.plain_rules import View, frames
 from support.tc_filters import AFTER, BANDS, FIRST, NONE, POLICED, PRIO, TABLE, Filter, Sink, fates, sized
@@ -18,11 +18,8 @@ from support.tc_traffic import PAUSE
 pytestmark = pytest.mark.guest
 
 ADD = "/bin/tc filter add dev $lane egress"
-# A reset sets the card's count of interrupts, by which a step ends, to 0.
 SCRIPT = f"""
-before=0
-step() {{ echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $(($1 - before)) ]; do sleep 0.1; done; }}
-filters() {{ echo "filters.$1 $(/bin/tc -s -j filter show dev $lane egress)"; }}
+{STEPS_OVER_RESETS}filters() {{ echo "filters.$1 $(/bin/tc -s -j filter show dev $lane egress)"; }}
 says() {{ word=$1; shift; echo "$word $("$@" 2>&1 | tr '\\n' ' ')."; }}
 {PRIO}
 tc qdisc add dev $lane clsact

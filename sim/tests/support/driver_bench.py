@@ -21,6 +21,10 @@ from vermilion.guests import driver_guest, guest
 from vermilion.hardware.driver_library import library
 from vermilion.profile import quantise
 
+# For a script that resets the card: a reset sets the count of interrupts, by which a step ends, to 0. `before` is the number of steps until then.
+STEPS_OVER_RESETS = """before=0
+step() { echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $(($1 - before)) ]; do sleep 0.1; done; }
+"""
 WORDS = """
 step() { echo "step $1"; while [ $(($(devmem $((interrupts + 0x2004)) 32))) -lt $1 ]; do sleep 0.1; done; }
 shadow() {

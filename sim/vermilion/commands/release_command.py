@@ -44,7 +44,8 @@ def release(context, folder, presets, version, everything, once, no_container, w
     from vermilionctl import cli as tools
 
     again = folder.resolve().with_name(folder.resolve().name + "-again")  # stays there if it differs
-    whole.check_folder(again)
+    if not once:
+        whole.check_folder(again)
     groups = {"./vermilion": context.find_root().command, "vermilionctl": tools.cli}
     with working() as note:
         made = whole.release(folder, presets, groups, note, with_changes, not no_container)
@@ -54,5 +55,6 @@ def release(context, folder, presets, version, everything, once, no_container, w
             shutil.rmtree(again)
     for path in made:
         click.echo(f"{path.stat().st_size:>12,} bytes  {path}")
-    click.echo("" if once else "built twice, the same bytes")
+    if not once:
+        click.echo("built twice, the same bytes")
     click.echo(f"to tag it: git tag -a --cleanup=verbatim v{of_project()} -F {folder / 'notes.md'}")
